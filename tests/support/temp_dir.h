@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A temporary folder that lives as long as the object; and reading and writing whole small files in it.
+// A temporary folder that lives as long as the object; and reading and writing whole small files in
+// it.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +17,8 @@ class TempDir {
   TempDir& operator=(const TempDir&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
-  /// Writes `text` to the file `name` below this folder, making the folders between; returns its path.
+  /// Writes `text` to the file `name` below this folder, making the folders between; returns its
+  /// path.
   std::filesystem::path write(std::string_view name, std::string_view text) const;
 
  private:

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a program to its end with a chosen environment and keeps what it wrote.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stab::test {
+
+/// What a program left behind.
+struct ProcessResult {
+  int exit_code = -1;  ///< its exit status; -1 when a signal ended it
+  int signal = 0;      ///< the signal that ended it, 0 when it ended by itself
+  std::string out;     ///< all of its standard output
+  std::string err;     ///< all of its standard error
+};
+
+/// Environment variables by name.
+using Environment = std::map<std::string, std::string>;
+
+/// How a program is started.
+struct ProcessOptions {
+  /// Exactly these variables, or the test's own environment when not given.
+  std::optional<Environment> environment;
+  std::filesystem::path working_dir;  ///< empty: the test's own
+  int timeout_seconds = 100;          ///< then the program is killed (signal 9)
+};
+
+/// Runs `argv` (argv[0] is looked up on PATH) and waits for its end. Standard input is empty.
+/// Throws std::runtime_error when it cannot be started.
+ProcessResult run_process(const std::vector<std::string>& argv, const ProcessOptions& options = {});
+
+}  // namespace stab::test
