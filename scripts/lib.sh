@@ -119,3 +119,22 @@ need() {
   mapfile -t missing < <(missing_packages "${missing[@]}")
   [ ${#missing[@]} -eq 0 ] || die "still not installed: ${missing[*]}"
 }
+
+# usage: prints the comment that stands at the head of the running script.
+usage() { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; }
+
+# build_preset PRESET TARGET...: configures and builds targets of a CMake preset ("all" for everything).
+build_preset() {
+  local preset=$1
+  shift
+  local launcher=()
+  command -v ccache >/dev/null && launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  mkdir -p "$stab_root/build"
+  say "configuring build/$preset"
+  cmake --preset "$preset" ${launcher[@]+"${launcher[@]}"} >"$stab_root/build/$preset.configure.log" 2>&1 || {
+    cat "$stab_root/build/$preset.configure.log" >&2
+    die "cmake could not configure the preset '$preset'"
+  }
+  say "building build/$preset: $*"
+  cmake --build --preset "$preset" --target "$@" >&2 || die "the build of the preset '$preset' failed"
+}
