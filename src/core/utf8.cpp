@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "utf8.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace stab {
+namespace {
+
+struct Lead {
+  std::size_t length;
+  std::uint8_t second_low;   // least value of the second byte: no overlong forms
+  std::uint8_t second_high;  // greatest: no surrogates, nothing above U+10FFFF
+};
+
+Lead lead_of(std::uint8_t byte) {
+  if (byte < 0x80) return {1, 0, 0};
+  if (byte >= 0xC2 && byte <= 0xDF) return {2, 0x80, 0xBF};
+  if (byte == 0xE0) return {3, 0xA0, 0xBF};
+  if (byte == 0xED) return {3, 0x80, 0x9F};
+  if (byte >= 0xE1 && byte <= 0xEF) return {3, 0x80, 0xBF};
+  if (byte == 0xF0) return {4, 0x90, 0xBF};
+  if (byte == 0xF4) return {4, 0x80, 0x8F};
+  if (byte >= 0xF1 && byte <= 0xF3) return {4, 0x80, 0xBF};
+  return {0, 0, 0};
+}
+
+// Length of the well-formed sequence at `at`; 0 where there is none.
+std::size_t sequence_at(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[at + i]); };
+  const Lead lead = lead_of(byte(0));
+  if (lead.length <= 1) return lead.length;
+  if (text.size() - at < lead.length) return 0;
+  if (byte(1) < lead.second_low || byte(1) > lead.second_high) return 0;
+  for (std::size_t i = 2; i < lead.length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  return lead.length;
+}
+
+}  // namespace
+
+std::string valid_utf8(std::string_view text) {
+  std::string valid;
+  valid.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = sequence_at(text, at);
+    if (length == 0) {
+      valid += "\xEF\xBF\xBD";
+      ++at;
+    } else {
+      valid += text.substr(at, length);
+      at += length;
+    }
+  }
+  return valid;
+}
+
+}  // namespace stab
