@@ -7,7 +7,7 @@
 
 #include "system.h"
 
-enum { k_most_runs = 1000000, k_longest_map = 1 << 20 };
+enum { k_most_runs = 100000, k_longest_map = 1 << 20 };
 
 static const char k_help[] =
     "Usage: stab-runner [OPTION]... PACKAGE\n"

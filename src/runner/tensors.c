@@ -24,8 +24,7 @@ static const struct {
   const char* name;
   size_t bytes;
 } k_types[k_type_count] = {
-    {"float32", 4}, {"int32", 4}, {"quant_uint8", 1}, {"bool", 1},
-    {"uint8", 1},   {"int64", 8}, {"quant_int8", 1},  {"quant_int16", 2},
+    {"f32", 4}, {"i32", 4}, {"u8", 1}, {"bool", 1}, {"u8", 1}, {"i64", 8}, {"i8", 1}, {"i16", 2},
 };
 
 static bool known(int32_t dtype) {

@@ -17,7 +17,7 @@ struct tensor {
   void* memory;  ///< what was allocated for `data`
 };
 
-/// A type's name for people and programs ("float32"), or NULL for one that this runner does not
+/// A type's name for people and programs ("f32"), or NULL for one that this runner does not
 /// know.
 const char* type_name(int32_t dtype);
 /// Whether a dimension is left open (not positive).
