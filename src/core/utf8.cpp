@@ -56,4 +56,28 @@ std::string valid_utf8(std::string_view text) {
   return valid;
 }
 
+std::string printable_utf8(std::string_view text) {
+  std::string printable;
+  for (const char c : valid_utf8(text)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F) {
+      printable += "\xEF\xBF\xBD";
+    } else {
+      printable += c;
+    }
+  }
+  return printable;
+}
+
+std::string encode_utf8(std::uint32_t code_point) {
+  const auto byte = [](std::uint32_t bits) {
+    return static_cast<char>(static_cast<unsigned char>(bits));
+  };
+  const auto tail = [&](int shift) { return byte(0x80 | ((code_point >> shift) & 0x3F)); };
+  if (code_point < 0x80) return {byte(code_point)};
+  if (code_point < 0x800) return {byte(0xC0 | (code_point >> 6)), tail(0)};
+  if (code_point < 0x10000) return {byte(0xE0 | (code_point >> 12)), tail(6), tail(0)};
+  return {byte(0xF0 | (code_point >> 18)), tail(12), tail(6), tail(0)};
+}
+
 }  // namespace stab
