@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/json_tokens.h"
+#include "json_tokens.h"
 
 #include <array>
 #include <utility>
 
-#include "core/utf8.h"
+#include "utf8.h"
 #include "stab/core/error.h"
 
 namespace stab {

@@ -5,9 +5,9 @@
 #include <limits>
 #include <utility>
 
-#include "core/json_tokens.h"
-#include "core/trace_fold.h"
-#include "core/trace_forms.h"
+#include "json_tokens.h"
+#include "trace_fold.h"
+#include "trace_forms.h"
 
 namespace stab {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <charconv>
 
-#include "core/trace_forms.h"
-#include "core/trace_label.h"
+#include "trace_forms.h"
+#include "trace_label.h"
 
 namespace stab {
 namespace {

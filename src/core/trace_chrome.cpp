@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <charconv>
 
-#include "core/trace_forms.h"
-#include "core/trace_label.h"
-#include "core/utf8.h"
+#include "trace_forms.h"
+#include "trace_label.h"
+#include "utf8.h"
 
 namespace stab {
 namespace {

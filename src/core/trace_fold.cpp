@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/trace_fold.h"
+#include "trace_fold.h"
 
 #include <algorithm>
 #include <limits>

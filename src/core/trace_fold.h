@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/json_tokens.h"
+#include "json_tokens.h"
 #include "stab/core/trace.h"
 
 namespace stab {

@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/json_tokens.h"
-#include "core/trace_fold.h"
+#include "json_tokens.h"
+#include "trace_fold.h"
 
 namespace stab {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/trace_label.h"
+#include "trace_label.h"
 
 #include <algorithm>
 #include <charconv>
 
-#include "core/utf8.h"
+#include "utf8.h"
 #include "stab/core/trace.h"
 
 namespace stab {

@@ -92,7 +92,7 @@ struct Trace {
 struct TraceOptions {
   /// Keep only the last so many executions: warm-up runs come first in the file, and their number
   /// is not known where warm-up lasts by time. Absent: keep all.
-  std::optional<std::int64_t> last_runs;
+  std::optional<std::int64_t> last_runs = std::nullopt;
   /// Above so many kept executions every second one is dropped, again and again: same file, same
   /// samples. At least 2.
   std::size_t max_executions = 4096;
