@@ -4,8 +4,8 @@
 #include <array>
 #include <utility>
 
-#include "utf8.h"
 #include "stab/core/error.h"
+#include "utf8.h"
 
 namespace stab {
 namespace {

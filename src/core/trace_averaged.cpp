@@ -3,6 +3,7 @@
 
 #include "trace_forms.h"
 #include "trace_label.h"
+#include "utf8.h"
 
 namespace stab {
 namespace {
@@ -42,7 +43,7 @@ void AveragedForm::key(std::string_view text) {
     entry_.reset();
   } else if (depth_ == k_labels && group_ != "memory") {
     const auto label = parse_label(text);
-    if (!label) tokens_.fail("unknown label '" + std::string(text.substr(0, 200)) + "'");
+    if (!label) tokens_.fail("unknown label '" + printable_utf8(text.substr(0, 200)) + "'");
     if (label->session) fold_.note_session(*label->session);
     if (label->model) fold_.note_model(*label->model, tokens_);
     entry_ = fold_.entry(*label, label->subgraph.value_or(0), group_, tokens_);

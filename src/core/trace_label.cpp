@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "utf8.h"
 #include "stab/core/trace.h"
+#include "utf8.h"
 
 namespace stab {
 namespace {
