@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What moving single operations changes about the cost of a placement, without adding it all up
+// again.
+#pragma once
+
+#include <vector>
+
+#include "stab/core/placement_problem.h"
+
+namespace stab {
+
+/// A placement whose cost follows each move. The problem must outlive it.
+class PlacementMoves {
+ public:
+  /// Starts from a feasible placement of a checked problem.
+  PlacementMoves(const PlacementProblem& problem, std::vector<int> placement);
+
+  const std::vector<int>& placement() const { return placement_; }
+
+  /// What the total would grow by if operation `op` alone were moved to `backend`; k_impossible
+  /// when that cannot be.
+  Ticks change(int op, int backend) const;
+
+  /// How many neighbours of `op` (the producers of what it reads, the readers of what it makes, one
+  /// each per tensor) are on `backend`.
+  int neighbours_on(int op, int backend) const;
+
+  /// Moves an operation.
+  void move(int op, int backend);
+
+ private:
+  Ticks change_as_reader(int t, int op, int backend) const;
+  Ticks change_as_producer(int t, int backend) const;
+  int location_of_producer(int t) const;
+
+  const PlacementProblem* problem_;
+  std::vector<int> placement_;
+  std::vector<std::vector<int>> reads_;
+  std::vector<std::vector<int>> writes_;
+  std::vector<std::vector<int>> readers_on_;  ///< per tensor and location
+};
+
+}  // namespace stab

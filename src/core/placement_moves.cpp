@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stab/core/placement_moves.h"
+
+#include <utility>
+
+namespace stab {
+namespace {
+
+/// a - b, or k_impossible when `a` is.
+Ticks minus(Ticks a, Ticks b) {
+  return a == k_impossible ? k_impossible : a - b;
+}
+
+Ticks plus(Ticks a, Ticks b) {
+  return a == k_impossible || b == k_impossible ? k_impossible : a + b;
+}
+
+}  // namespace
+
+PlacementMoves::PlacementMoves(const PlacementProblem& problem, std::vector<int> placement)
+    : problem_(&problem),
+      placement_(std::move(placement)),
+      reads_(problem.ops.size()),
+      writes_(problem.ops.size()),
+      readers_on_(problem.tensors.size(), std::vector<int>(problem.backends + 1, 0)) {
+  for (int t = 0; t < std::ssize(problem.tensors); ++t) {
+    const PlacementTensor& tensor = problem.tensors[t];
+    if (tensor.producer != k_builtin) writes_[tensor.producer].push_back(t);
+    if (tensor.graph_output) ++readers_on_[t][problem.builtin()];
+    for (const int reader : tensor.readers) {
+      reads_[reader].push_back(t);
+      ++readers_on_[t][placement_[reader]];
+    }
+  }
+}
+
+Ticks PlacementMoves::change(int op, int backend) const {
+  if (backend == placement_[op]) return 0;
+  const std::vector<Ticks>& cost = problem_->ops[op].cost;
+  Ticks change = minus(cost[backend], cost[placement_[op]]);
+  for (const int t : reads_[op]) change = plus(change, change_as_reader(t, op, backend));
+  for (const int t : writes_[op]) change = plus(change, change_as_producer(t, backend));
+  return change;
+}
+
+int PlacementMoves::location_of_producer(int t) const {
+  const int producer = problem_->tensors[t].producer;
+  return producer == k_builtin ? problem_->builtin() : placement_[producer];
+}
+
+Ticks PlacementMoves::change_as_reader(int t, int op, int backend) const {
+  const int from = location_of_producer(t);
+  const int before = placement_[op];
+  const Ticks spared = readers_on_[t][before] == 1 ? problem_->copy_cost(t, from, before) : 0;
+  const Ticks added = readers_on_[t][backend] == 0 ? problem_->copy_cost(t, from, backend) : 0;
+  return minus(added, spared);
+}
+
+Ticks PlacementMoves::change_as_producer(int t, int backend) const {
+  const int before = location_of_producer(t);
+  Ticks change = 0;
+  for (int to = 0; to <= problem_->builtin(); ++to) {
+    if (readers_on_[t][to] == 0) continue;
+    change = plus(change,
+                  minus(problem_->copy_cost(t, backend, to), problem_->copy_cost(t, before, to)));
+  }
+  return change;
+}
+
+int PlacementMoves::neighbours_on(int op, int backend) const {
+  int count = 0;
+  for (const int t : reads_[op]) {
+    const int producer = problem_->tensors[t].producer;
+    count += producer != k_builtin && placement_[producer] == backend;
+  }
+  for (const int t : writes_[op]) count += readers_on_[t][backend];
+  return count;
+}
+
+void PlacementMoves::move(int op, int backend) {
+  for (const int t : reads_[op]) {
+    --readers_on_[t][placement_[op]];
+    ++readers_on_[t][backend];
+  }
+  placement_[op] = backend;
+}
+
+}  // namespace stab

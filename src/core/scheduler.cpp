@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stab/core/scheduler.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/solver/branch_and_bound.h"
+#include "core/solver/elimination.h"
+#include "core/solver/elimination_plan.h"
+#include "core/solver/reduction.h"
+#include "stab/core/error.h"
+#include "stab/core/placement_moves.h"
+
+namespace stab {
+namespace {
+
+using solver::Component;
+using solver::Reduction;
+
+class Solver {
+ public:
+  Solver(const PlacementProblem& problem, const SolverLimits& limits)
+      : problem_(problem),
+        limits_(limits),
+        reduction_(problem, solver::Scaling::ties),
+        bound_(reduction_.decided_cost()) {
+    if (!reduction_.feasible()) throw_impossible();
+    for (const solver::OpenOp& op : reduction_.ops()) solution_.placement.push_back(op.chosen);
+    solution_.certificate.forced = reduction_.decided();
+    for (const Component& component : reduction_.components()) {
+      ++solution_.certificate.components;
+      solve(component);
+    }
+  }
+
+  Solution finish() {
+    if (bound_ >= solver::k_infinite) throw_impossible();
+    settle_ties();
+    const Evaluation evaluation = evaluate(problem_, solution_.placement);
+    Certificate& certificate = solution_.certificate;
+    certificate.cost = evaluation.total;
+    // Scaled costs hold the true cost times the scale, and at most scale - 1 more for operations
+    // away from home.
+    const Ticks scale = reduction_.scale();
+    certificate.bound = std::min(evaluation.total, bound_ / scale);
+    certificate.status = certificate.bound == certificate.cost ? Certificate::Status::optimal
+                                                               : Certificate::Status::bounded;
+    return std::move(solution_);
+  }
+
+ private:
+  [[noreturn]] static void throw_impossible() {
+    throw Error(ErrorKind::input, "cannot place the operations", "",
+                "no placement avoids every impossible backend and copy");
+  }
+
+  void solve(const Component& component) {
+    const std::optional<solver::EliminationPlan> plan =
+        solver::plan_elimination(reduction_, component, limits_.table_states, limits_.total_states);
+    if (!plan) return search(component);
+    const solver::CheapestStates found = solver::eliminate(plan->graph, plan->order);
+    if (found.cost >= solver::k_infinite) throw_impossible();
+    note(SolveMethod::dynamic_programming, plan->order.width, plan->order.total_states);
+    for (std::size_t k = 0; k < component.ops.size(); ++k) {
+      solution_.placement[component.ops[k]] = plan->backend(k, found.states);
+    }
+    bound_ = solver::add(bound_, found.cost);
+  }
+
+  void search(const Component& component) {
+    const PlacementProblem part = reduction_.extract(component);
+    const solver::SearchResult found = solver::branch_and_bound(part, limits_);
+    if (found.cost >= solver::k_infinite) throw_impossible();
+    note(SolveMethod::branch_and_bound, found.width, found.states);
+    solution_.certificate.nodes += found.nodes;
+    for (std::size_t k = 0; k < component.ops.size(); ++k) {
+      solution_.placement[component.ops[k]] = found.placement[k];
+    }
+    bound_ = solver::add(bound_, found.bound);
+  }
+
+  void note(SolveMethod method, int width, std::uint64_t states) {
+    Certificate& certificate = solution_.certificate;
+    certificate.method = std::max(certificate.method, method);
+    certificate.width = std::max(certificate.width, width);
+    certificate.states = solver::saturating_sum(certificate.states, states);
+  }
+
+  /// Moves operations that are away from home to where more of their neighbours are, or to an
+  /// earlier backend with as many, as long as the cost stays the same. Each move makes more
+  /// neighbours agree or lowers a backend, so it ends.
+  void settle_ties() {
+    PlacementMoves moves(problem_, std::move(solution_.placement));
+    const int count = static_cast<int>(problem_.ops.size());
+    bool moved = true;
+    while (moved) {
+      moved = false;
+      for (int op = 0; op < count; ++op) moved |= settle(moves, op);
+      for (int op = count - 1; op >= 0; --op) moved |= settle(moves, op);
+    }
+    solution_.placement = moves.placement();
+  }
+
+  bool settle(PlacementMoves& moves, int op) const {
+    const int now = moves.placement()[op];
+    if (now == problem_.ops[op].preferred) return false;
+    int best = now;
+    for (int b = 0; b < problem_.backends; ++b) {
+      if (b == best || moves.change(op, b) != 0) continue;
+      const int gained = moves.neighbours_on(op, b) - moves.neighbours_on(op, best);
+      if (gained > 0 || (gained == 0 && b < best)) best = b;
+    }
+    if (best != now) moves.move(op, best);
+    return best != now;
+  }
+
+  const PlacementProblem& problem_;
+  const SolverLimits& limits_;
+  Reduction reduction_;
+  Ticks bound_;  ///< of the scaled cost
+  Solution solution_;
+};
+
+}  // namespace
+
+std::string_view to_string(SolveMethod method) {
+  switch (method) {
+    case SolveMethod::separable:
+      return "separable";
+    case SolveMethod::dynamic_programming:
+      return "dynamic_programming";
+    case SolveMethod::branch_and_bound:
+      return "branch_and_bound";
+  }
+  return "separable";
+}
+
+std::string_view to_string(Certificate::Status status) {
+  return status == Certificate::Status::optimal ? "optimal" : "bounded";
+}
+
+double Certificate::gap() const {
+  return cost == 0 ? 0.0 : static_cast<double>(cost - bound) / static_cast<double>(cost);
+}
+
+Solution solve(const PlacementProblem& problem, const SolverLimits& limits) {
+  check(problem);
+  return Solver(problem, limits).finish();
+}
+
+}  // namespace stab

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/solver/branch_and_bound.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <tuple>
+#include <utility>
+
+#include "core/solver/dual_bound.h"
+#include "core/solver/elimination.h"
+#include "core/solver/elimination_plan.h"
+#include "core/solver/encoding.h"
+#include "core/solver/reduction.h"
+#include "stab/core/placement_moves.h"
+
+namespace stab::solver {
+namespace {
+
+/// Elimination inside the search may cost this share of what the whole component may.
+constexpr std::uint64_t k_node_share = 64;
+
+/// Passes of the dual bound: at the root, and below it.
+constexpr int k_root_passes = 400;
+constexpr int k_node_passes = 60;
+
+struct Node {
+  Ticks bound = 0;
+  int depth = 0;
+  std::uint64_t number = 0;
+  std::vector<std::pair<int, int>> pins;  ///< operation and backend
+  int branch_op = -1;
+  BackendSet branch_domain = 0;
+
+  /// Least bound first, then the deepest, then the oldest.
+  bool operator>(const Node& other) const {
+    return std::tuple(bound, -depth, number) > std::tuple(other.bound, -other.depth, other.number);
+  }
+};
+
+class Search {
+ public:
+  Search(const PlacementProblem& problem, const SolverLimits& limits)
+      : problem_(problem), limits_(limits) {
+    result_.cost = k_infinite;
+    start();
+  }
+
+  SearchResult run() {
+    Node root;
+    if (examine(root)) open_.push(root);
+    while (!open_.empty() && open_.top().bound < result_.cost &&
+           result_.states < limits_.search_states) {
+      const Node node = open_.top();
+      open_.pop();
+      expand(node);
+    }
+    result_.bound = open_.empty() ? result_.cost : std::min(result_.cost, open_.top().bound);
+    return std::move(result_);
+  }
+
+ private:
+  /// First answers: everything on one backend where it can be, the cheapest elsewhere.
+  void start() {
+    for (int favourite = 0; favourite < problem_.backends; ++favourite) {
+      std::vector<int> placement;
+      for (const PlacementOp& op : problem_.ops) {
+        const auto cheapest = std::min_element(op.cost.begin(), op.cost.end()) - op.cost.begin();
+        placement.push_back(op.cost[favourite] != k_impossible ? favourite
+                                                               : static_cast<int>(cheapest));
+      }
+      offer(placement);
+    }
+  }
+
+  /// Improves a placement by single moves while that helps, and keeps it if it is the best so far.
+  void offer(const std::vector<int>& placement) {
+    if (!evaluate(problem_, placement).feasible()) return;
+    PlacementMoves moves(problem_, placement);
+    bool moved = true;
+    while (moved) {
+      moved = false;
+      for (int op = 0; op < std::ssize(problem_.ops); ++op) moved |= improve(moves, op);
+    }
+    const Ticks cost = evaluate(problem_, moves.placement()).total;
+    if (cost >= result_.cost) return;
+    result_.cost = cost;
+    result_.placement = moves.placement();
+  }
+
+  bool improve(PlacementMoves& moves, int op) const {
+    int best = moves.placement()[op];
+    Ticks least = 0;
+    for (int b = 0; b < problem_.backends; ++b) {
+      const Ticks change = moves.change(op, b);
+      if (change < least) {
+        least = change;
+        best = b;
+      }
+    }
+    if (least < 0) moves.move(op, best);
+    return least < 0;
+  }
+
+  void expand(const Node& node) {
+    for (int b = 0; b < problem_.backends; ++b) {
+      if (!has(node.branch_domain, b)) continue;
+      Node child;
+      child.bound = node.bound;
+      child.depth = node.depth + 1;
+      child.pins = node.pins;
+      child.pins.emplace_back(node.branch_op, b);
+      if (examine(child) && child.bound < result_.cost) open_.push(std::move(child));
+    }
+  }
+
+  /// Bounds a node. False when it is solved or cannot be.
+  bool examine(Node& node) {
+    node.number = result_.nodes++;
+    PlacementProblem pinned = problem_;
+    for (const auto& [op, backend] : node.pins) pin(pinned, op, backend);
+    const Reduction reduction(pinned, Scaling::none);
+    if (!reduction.feasible()) return false;
+    std::vector<int> placement;
+    for (const OpenOp& op : reduction.ops()) placement.push_back(op.chosen);
+    Ticks bound = reduction.decided_cost();
+    Ticks most_doubt = -1;
+    for (const Component& component : reduction.components()) {
+      bound = add(bound, examine_part(reduction, component, node, placement, most_doubt));
+    }
+    if (bound >= k_infinite) return false;
+    offer(placement);
+    node.bound = std::max(node.bound, bound);
+    return node.branch_op >= 0;
+  }
+
+  /// The cost of a component, or a bound of it; completes the placement.
+  Ticks examine_part(const Reduction& reduction, const Component& component, Node& node,
+                     std::vector<int>& placement, Ticks& most_doubt) {
+    const auto plan = plan_elimination(reduction, component, limits_.table_states / k_node_share,
+                                       limits_.total_states / k_node_share);
+    if (plan) {
+      const CheapestStates found = eliminate(plan->graph, plan->order);
+      count(plan->order.total_states);
+      result_.width = std::max(result_.width, plan->order.width);
+      for (std::size_t k = 0; k < component.ops.size(); ++k) {
+        placement[component.ops[k]] = plan->backend(k, found.states);
+      }
+      return found.cost;
+    }
+    const FactorGraph graph = encode(reduction, component, {SharedTensor::offer, 2});
+    DualBound dual(graph);
+    tighten(dual, node.depth == 0 ? k_root_passes : k_node_passes);
+    const std::vector<int> states = dual.guess();
+    const std::vector<Ticks> doubt = dual.doubt(states);
+    for (std::size_t k = 0; k < component.ops.size(); ++k) {
+      const int op = component.ops[k];
+      placement[op] = static_cast<int>(graph.variables[k].values[states[k]]);
+      if (doubt[k] <= most_doubt) continue;
+      most_doubt = doubt[k];
+      node.branch_op = op;
+      node.branch_domain = reduction.ops()[op].domain;
+    }
+    return dual.bound();
+  }
+
+  /// Passes until they bring less than a millionth of the bound in ten.
+  void tighten(DualBound& dual, int passes) {
+    Ticks before = dual.bound();
+    for (int pass = 1; pass <= passes; ++pass) {
+      dual.improve();
+      count(dual.entries() * 4);
+      if (pass % 10 != 0) continue;
+      if (dual.bound() - before <= dual.bound() / 1'000'000) return;
+      before = dual.bound();
+    }
+  }
+
+  void count(std::uint64_t states) { result_.states = saturating_sum(result_.states, states); }
+
+  const PlacementProblem& problem_;
+  const SolverLimits& limits_;
+  SearchResult result_;
+  std::priority_queue<Node, std::vector<Node>, std::greater<>> open_;
+};
+
+}  // namespace
+
+SearchResult branch_and_bound(const PlacementProblem& problem, const SolverLimits& limits) {
+  return Search(problem, limits).run();
+}
+
+}  // namespace stab::solver

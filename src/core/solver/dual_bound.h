@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lower bound of a factor graph by moving costs between its functions, and a good guess of the
+// cheapest states.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/solver/factor_graph.h"
+
+namespace stab::solver {
+
+/// Costs are moved in whole ticks, so that the sum stays the same for all states and the bound is
+/// exact. Each pass visits the variables in one direction, draws into each what its functions can
+/// spare, and hands it on to those ahead: sequential reweighted message passing (Kolmogorov 2015;
+/// for functions of two variables it is TRW-S, 2006).
+class DualBound {
+ public:
+  explicit DualBound(const FactorGraph& graph);
+
+  /// One pass forwards and one backwards. Returns the bound, which never falls.
+  Ticks improve();
+
+  Ticks bound() const { return bound_; }
+
+  /// States chosen one variable after the other.
+  std::vector<int> guess() const;
+
+  /// Per variable: how far its own cost and its functions' are from their minima in `states`. All
+  /// are zero only when the states cost no more than the bound.
+  std::vector<Ticks> doubt(const std::vector<int>& states) const;
+
+  /// Table entries of all functions: the effort of one visit to each.
+  std::uint64_t entries() const { return entries_; }
+
+ private:
+  struct Place {
+    int table = 0;
+    std::ptrdiff_t step = 1;  ///< between entries whose state of this variable differs by one
+    bool ahead = false;       ///< another variable of the function comes later in the order
+    bool behind = false;
+  };
+
+  void visit(int v, bool forwards);
+  Ticks sum_of_minima() const;
+  std::vector<Ticks> minima(int v, const Place& place) const;
+  void shift(int v, const Place& place, const std::vector<Ticks>& by);
+  Ticks cheapest_with(const Table& table, int v, int state, const std::vector<int>& states) const;
+
+  const FactorGraph& graph_;
+  std::vector<std::vector<Ticks>> own_;  ///< per variable and state
+  std::vector<Table> tables_;            ///< functions of two and more variables
+  std::vector<std::vector<Place>> places_;
+  std::vector<int> order_;
+  Ticks bound_ = 0;
+  std::uint64_t entries_ = 0;
+};
+
+}  // namespace stab::solver

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/solver/elimination_order.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <utility>
+
+namespace stab::solver {
+namespace {
+
+/// Above this degree the exact number of new edges is not worth counting.
+constexpr std::size_t k_largest_exact_degree = 40;
+
+/// Above this degree a neighbour's neighbours keep their older counts until they come up.
+constexpr std::size_t k_largest_refreshed_degree = 12;
+
+enum class Rule { fewest_new_edges, smallest_bag };
+
+class Eliminator {
+ public:
+  Eliminator(const FactorGraph& graph, Rule rule) : graph_(graph), rule_(rule) {
+    neighbours_.resize(graph.variables.size());
+    gone_.assign(graph.variables.size(), false);
+    for (const Factor& factor : graph.factors) connect_all(factor.scope);
+  }
+
+  std::optional<EliminationOrder> run(std::uint64_t table_limit, std::uint64_t total_limit) {
+    for (int v = 0; v < std::ssize(neighbours_); ++v) queue_.push({key(v), v});
+    while (!queue_.empty()) {
+      const auto [stored, v] = queue_.top();
+      queue_.pop();
+      if (gone_[v]) continue;
+      const Key now = key(v);
+      if (stored < now) {
+        queue_.push({now, v});
+        continue;
+      }
+      eliminate(v);
+      if (order_.largest_table > table_limit || order_.total_states > total_limit)
+        return std::nullopt;
+    }
+    return std::move(order_);
+  }
+
+ private:
+  using Key = std::pair<std::uint64_t, std::uint64_t>;
+
+  static void insert(std::vector<int>& sorted, int value) {
+    const auto place = std::lower_bound(sorted.begin(), sorted.end(), value);
+    if (place == sorted.end() || *place != value) sorted.insert(place, value);
+  }
+
+  bool adjacent(int a, int b) const {
+    return std::binary_search(neighbours_[a].begin(), neighbours_[a].end(), b);
+  }
+
+  void connect_all(const std::vector<int>& variables) {
+    for (const int a : variables) {
+      for (const int b : variables) {
+        if (a != b) insert(neighbours_[a], b);
+      }
+    }
+  }
+
+  std::uint64_t bag_states(int v) const {
+    std::uint64_t states = static_cast<std::uint64_t>(graph_.variables[v].states());
+    for (const int n : neighbours_[v]) {
+      states = saturating_product(states, static_cast<std::uint64_t>(graph_.variables[n].states()));
+    }
+    return states;
+  }
+
+  std::uint64_t new_edges(int v) const {
+    const std::vector<int>& around = neighbours_[v];
+    const std::uint64_t degree = around.size();
+    if (degree > k_largest_exact_degree) return (std::uint64_t{1} << 32) + degree;
+    std::uint64_t missing = 0;
+    for (std::size_t a = 0; a < around.size(); ++a) {
+      for (std::size_t b = a + 1; b < around.size(); ++b)
+        missing += !adjacent(around[a], around[b]);
+    }
+    return missing;
+  }
+
+  Key key(int v) const {
+    const Key by_edges{new_edges(v), bag_states(v)};
+    return rule_ == Rule::fewest_new_edges ? by_edges : Key{by_edges.second, by_edges.first};
+  }
+
+  void eliminate(int v) {
+    const std::vector<int> around = neighbours_[v];
+    const std::uint64_t bag = bag_states(v);
+    neighbours_[v].clear();
+    gone_[v] = true;
+    order_.variables.push_back(v);
+    order_.width = std::max(order_.width, static_cast<int>(around.size()));
+    order_.total_states = saturating_sum(order_.total_states, bag);
+    const auto own = static_cast<std::uint64_t>(graph_.variables[v].states());
+    order_.largest_table = std::max(order_.largest_table, bag / own);
+    for (const int n : around) {
+      neighbours_[n].erase(std::lower_bound(neighbours_[n].begin(), neighbours_[n].end(), v));
+    }
+    connect_all(around);
+    for (const int n : around) refresh(n);
+  }
+
+  /// New edges lower the counts of those who see both ends.
+  void refresh(int v) {
+    queue_.push({key(v), v});
+    if (neighbours_[v].size() > k_largest_refreshed_degree) return;
+    for (const int n : neighbours_[v]) queue_.push({key(n), n});
+  }
+
+  const FactorGraph& graph_;
+  Rule rule_;
+  std::vector<std::vector<int>> neighbours_;  ///< of variables that are left, sorted
+  std::vector<bool> gone_;
+  std::priority_queue<std::pair<Key, int>, std::vector<std::pair<Key, int>>, std::greater<>> queue_;
+  EliminationOrder order_;
+};
+
+}  // namespace
+
+std::optional<EliminationOrder> find_elimination_order(const FactorGraph& graph,
+                                                       std::uint64_t table_limit,
+                                                       std::uint64_t total_limit) {
+  std::optional<EliminationOrder> best =
+      Eliminator(graph, Rule::fewest_new_edges).run(table_limit, total_limit);
+  if (best) total_limit = best->total_states - 1;
+  std::optional<EliminationOrder> other =
+      Eliminator(graph, Rule::smallest_bag).run(table_limit, total_limit);
+  return other ? other : best;
+}
+
+}  // namespace stab::solver

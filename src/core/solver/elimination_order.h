@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// In which order to eliminate the variables of a factor graph, and what that will cost: a tree
+// decomposition.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/solver/factor_graph.h"
+
+namespace stab::solver {
+
+struct EliminationOrder {
+  std::vector<int> variables;
+  int width = 0;  ///< largest bag less one
+  std::uint64_t largest_table =
+      0;  ///< entries of the largest table that elimination makes, at most 2^62
+  std::uint64_t total_states = 0;  ///< over all bags, at most 2^62
+};
+
+/// The cheaper one of two greedy orders: fewest new edges first ("min-fill"), and smallest bag
+/// first. Ties go to the lower variable, so the order is always the same. Bodlaender and Koster,
+/// "Treewidth computations I: Upper bounds", 2010. Absent when both need a table of more than
+/// `table_limit` entries or more than `total_limit` over all bags.
+std::optional<EliminationOrder> find_elimination_order(const FactorGraph& graph,
+                                                       std::uint64_t table_limit,
+                                                       std::uint64_t total_limit);
+
+}  // namespace stab::solver

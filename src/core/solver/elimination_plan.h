@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cheapest known way to solve a component by elimination: how to write it down, and in which
+// order to eliminate.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/solver/elimination_order.h"
+#include "core/solver/factor_graph.h"
+#include "core/solver/reduction.h"
+
+namespace stab::solver {
+
+struct EliminationPlan {
+  FactorGraph graph;
+  EliminationOrder order;
+
+  /// The backend that `states` give to the component's k-th operation.
+  int backend(std::size_t k, const std::vector<int>& states) const {
+    return static_cast<int>(graph.variables[k].values[states[k]]);
+  }
+};
+
+/// Compares the encodings that differ for this component. Absent when all need larger tables than
+/// the limits allow (entries of one table, entries over all bags). `reduction` must outlive the
+/// plan.
+std::optional<EliminationPlan> plan_elimination(const Reduction& reduction,
+                                                const Component& component,
+                                                std::uint64_t table_limit,
+                                                std::uint64_t total_limit);
+
+}  // namespace stab::solver
