@@ -13,6 +13,12 @@
 
 namespace stab {
 
+/// Which stab wrote a document.
+struct StabInfo {
+  std::string version;
+  std::string commit;
+};
+
 struct PackageInfo {
   std::string name;
   std::string sha256;                              ///< over the sorted list of its files and their hashes
