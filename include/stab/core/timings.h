@@ -48,13 +48,13 @@ struct RoundMedian {
 struct OpTiming {
   OpId op;
   std::string backend;
-  std::string type;                 ///< trace name
-  std::string label;                ///< of the runs it was measured in
-  Interval us;                      ///< median over the medians of rounds; no bounds with one round
-  std::vector<RoundMedian> rounds;  ///< ascending; the median of the round's samples, or its
-                                    ///< average where there are none
-  std::size_t samples =
-      0;  ///< executions of the graph behind it; 0: averages only, warm-up included
+  std::string type;   ///< trace name
+  std::string label;  ///< of the runs it was measured in
+  Interval us;        ///< median over the medians of rounds; no bounds with one round
+  /// Ascending; the median of the round's samples, or its average where there are none.
+  std::vector<RoundMedian> rounds;
+  /// Executions of the graph behind it; 0: averages only, warm-up included.
+  std::size_t samples = 0;
   std::vector<std::string> runs;  ///< ids, in the order of `summarise`'s input
   std::optional<int> position;    ///< in the order of execution
 };

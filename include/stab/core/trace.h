@@ -48,8 +48,8 @@ struct OpTrace {
   OpId op;
   std::string backend;  ///< "cpu", "ruy", …; "builtin" or "controlflow" for Permute, If and While
   std::string type;     ///< trace name, valid UTF-8
-  int fused_extra =
-      0;  ///< above 0: the time of a whole sequence of operations, of no use for a single one
+  /// Above 0: the time is that of a whole sequence of operations, of no use for a single one.
+  int fused_extra = 0;
   /// Time in each kept execution of the graph in which it ran, in order; several invocations in one
   /// execution are summed. 0 is a time. Empty where only the averaged form exists.
   std::vector<double> samples_us;
