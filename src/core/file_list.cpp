@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "stab/core/sha256.h"
+#include "utf8.h"
 
 namespace stab {
 namespace {
@@ -13,31 +14,6 @@ auto position(FileList& files, std::string_view path) {
   return std::lower_bound(
       files.begin(), files.end(), path,
       [](const FileEntry& entry, std::string_view wanted) { return entry.path < wanted; });
-}
-
-/// Bytes of the UTF-8 sequence that `text` starts with; 0 when it is none (RFC 3629: no overlong
-/// forms, no surrogates).
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-  };
-  const auto continues = [&](std::size_t i) { return byte(i) >= 0x80 && byte(i) <= 0xbf; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xc2 && first <= 0xdf) return continues(1) ? 2 : 0;
-  if (first >= 0xe0 && first <= 0xef) {
-    const bool second = first == 0xe0   ? byte(1) >= 0xa0 && byte(1) <= 0xbf
-                        : first == 0xed ? byte(1) >= 0x80 && byte(1) <= 0x9f
-                                        : continues(1);
-    return second && continues(2) ? 3 : 0;
-  }
-  if (first >= 0xf0 && first <= 0xf4) {
-    const bool second = first == 0xf0   ? byte(1) >= 0x90 && byte(1) <= 0xbf
-                        : first == 0xf4 ? byte(1) >= 0x80 && byte(1) <= 0x8f
-                                        : continues(1);
-    return second && continues(2) && continues(3) ? 4 : 0;
-  }
-  return 0;
 }
 
 }  // namespace
@@ -119,14 +95,11 @@ std::optional<std::string> normal_path(std::string_view path) {
 }
 
 std::optional<std::string> why_bad_name(std::string_view name) {
-  while (!name.empty()) {
-    const auto first = static_cast<unsigned char>(name.front());
-    if (first < 0x20 || first == 0x7f)
-      return "its name holds a line break or another control character";
-    const std::size_t length = utf8_length(name);
-    if (length == 0) return "its name is not UTF-8";
-    name.remove_prefix(length);
-  }
+  const bool control = std::any_of(name.begin(), name.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+  });
+  if (control) return "its name holds a line break or another control character";
+  if (valid_utf8(name) != name) return "its name is not UTF-8";
   return std::nullopt;
 }
 

@@ -34,8 +34,12 @@ void catch_interrupts() {
   signal(SIGPIPE, SIG_IGN);
 }
 
-bool interrupted() { return g_interrupted != 0; }
+bool interrupted() {
+  return g_interrupted != 0;
+}
 
-int interrupt_descriptor() { return g_pipe[0]; }
+int interrupt_descriptor() {
+  return g_pipe[0];
+}
 
 }  // namespace stab

@@ -67,7 +67,7 @@ void check_names(const Package& package, const fs::path& path) {
 }
 
 /// The package in `folder` (absolute, resolved), all but its name.
-Package read_folder(const fs::path& folder, const PackageLimits& limits) {
+Package read_folder(const fs::path& folder, const PackageLimits& limits, OutsideLinks outside) {
   const fs::path manifest_file = folder / k_manifest_path;
   std::error_code ignored;
   if (!fs::exists(manifest_file, ignored)) {
@@ -77,7 +77,7 @@ Package read_folder(const fs::path& folder, const PackageLimits& limits) {
   if (fs::is_symlink(folder / "metadata", ignored)) refuse(folder, "'metadata' is a link");
   Package package;
   package.origin = folder.string();
-  package.files = list_package(folder, limits, package.warnings);
+  package.files = list_package(folder, limits, outside, package.warnings);
   package.sha256 = hash_of(package.files);
   package.manifest =
       parse_manifest(read_file(manifest_file, k_max_manifest), manifest_file.string());
@@ -114,7 +114,7 @@ OpenedPackage read_zip(const fs::path& zip, const PackageLimits& limits) {
     if (found.size() != 1) refuse(zip, "it has no " + std::string(k_manifest_path));
     top = found.front();
   }
-  opened.package = read_folder(top, limits);
+  opened.package = read_folder(top, limits, OutsideLinks::refuse);
   opened.package.name = zip.stem().string();
   opened.package.origin = zip.string();
   return opened;
@@ -174,7 +174,7 @@ OpenedPackage read_package(const fs::path& path, const PackageLimits& limits) {
   if (error) throw Error(ErrorKind::input, "cannot find package", path.string(), error.message());
   OpenedPackage opened;
   if (fs::is_directory(resolved, error)) {
-    opened.package = read_folder(resolved, limits);
+    opened.package = read_folder(resolved, limits, OutsideLinks::follow);
     opened.package.name = resolved.filename().string();
   } else {
     opened = read_single_file(resolved, limits);

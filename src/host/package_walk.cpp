@@ -17,8 +17,9 @@ namespace fs = std::filesystem;
 
 class Walk {
  public:
-  Walk(const fs::path& folder, const PackageLimits& limits, std::vector<Warning>& warnings)
-      : top_(folder), limits_(limits), warnings_(warnings) {}
+  Walk(const fs::path& folder, const PackageLimits& limits, OutsideLinks outside,
+       std::vector<Warning>& warnings)
+      : top_(folder), limits_(limits), outside_(outside), warnings_(warnings) {}
 
   FileList run() {
     visit_folder(top_, 0);
@@ -81,7 +82,9 @@ class Walk {
       files_.push_back(std::move(entry));
       return;
     }
-    if (!fs::is_regular_file(resolved, error)) refuse(path, "the link leads out of the package");
+    if (outside_ == OutsideLinks::refuse || !fs::is_regular_file(resolved, error)) {
+      refuse(path, "the link leads out of the package");
+    }
     warnings_.push_back({"package_link_followed", Severity::info, entry.path,
                          "the link leads out of the package; the copy holds the file itself", ""});
     struct stat status = {};
@@ -104,6 +107,7 @@ class Walk {
 
   fs::path top_;
   const PackageLimits& limits_;
+  OutsideLinks outside_;
   std::vector<Warning>& warnings_;
   FileList files_;
   std::uint64_t bytes_ = 0;
@@ -111,9 +115,9 @@ class Walk {
 
 }  // namespace
 
-FileList list_package(const fs::path& folder, const PackageLimits& limits,
+FileList list_package(const fs::path& folder, const PackageLimits& limits, OutsideLinks outside,
                       std::vector<Warning>& warnings) {
-  return Walk(folder, limits, warnings).run();
+  return Walk(folder, limits, outside, warnings).run();
 }
 
 }  // namespace stab

@@ -11,11 +11,15 @@
 
 namespace stab {
 
+/// What becomes of links to files outside: a folder of the user's own may have them, a zip from
+/// anywhere must not.
+enum class OutsideLinks { follow, refuse };
+
 /// Everything below `folder` (absolute, resolved), with sizes, modes and hashes. Links that stay in
 /// it are kept as links; a link to a file outside becomes that file, with a warning, since its
 /// target would not be there on a device. Throws Error(input) for sockets, devices and the like,
 /// for links to folders outside, for names that stab cannot write, and above `limits`.
 FileList list_package(const std::filesystem::path& folder, const PackageLimits& limits,
-                      std::vector<Warning>& warnings);
+                      OutsideLinks outside, std::vector<Warning>& warnings);
 
 }  // namespace stab

@@ -4,6 +4,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <sys/stat.h>
 
 #include <array>
@@ -31,11 +32,32 @@ std::string text_of(const char* utf8, const char* bytes) {
   return bytes == nullptr ? "" : bytes;
 }
 
+/// UTF-8 for this thread while it lives: libarchive drops names that the locale cannot hold.
+class Utf8Thread {
+ public:
+  Utf8Thread() : locale_(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {
+    if (locale_ != nullptr) before_ = uselocale(locale_);
+  }
+  ~Utf8Thread() {
+    if (locale_ == nullptr) return;
+    uselocale(before_);
+    freelocale(locale_);
+  }
+  Utf8Thread(const Utf8Thread&) = delete;
+  Utf8Thread& operator=(const Utf8Thread&) = delete;
+
+ private:
+  locale_t locale_;
+  locale_t before_ = nullptr;
+};
+
 class Unpacker {
  public:
   Unpacker(const fs::path& zip, const fs::path& folder, const PackageLimits& limits)
       : zip_(zip), folder_(folder), limits_(limits), reader_(archive_read_new()) {
-    archive_read_support_format_zip(reader_.get());
+    // Not the streaming reader: without the directory at its end, a zip that was cut off looks
+    // complete.
+    archive_read_support_format_zip_seekable(reader_.get());
     constexpr std::size_t k_block = std::size_t{64} << 10U;
     if (archive_read_open_filename(reader_.get(), zip.c_str(), k_block) != ARCHIVE_OK) {
       refuse(archive_reason());
@@ -153,6 +175,7 @@ class Unpacker {
 }  // namespace
 
 void unpack_zip(const fs::path& zip, const fs::path& folder, const PackageLimits& limits) {
+  const Utf8Thread utf8;
   Unpacker(zip, folder, limits).run();
 }
 
