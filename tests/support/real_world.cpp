@@ -39,6 +39,13 @@ void write_file(const fs::path& file, std::string_view text) {
   if (!stream.flush()) throw std::runtime_error("cannot write " + file.string());
 }
 
+/// The outcome is recorded already: GoogleTest takes this exception as "leave the test" and adds
+/// nothing.
+[[noreturn]] void leave_test(testing::TestPartResult::Type outcome, const std::string& reason) {
+  throw testing::AssertionException(
+      testing::TestPartResult(outcome, __FILE__, __LINE__, reason.c_str()));
+}
+
 }  // namespace
 
 fs::path cache_dir() {
@@ -73,16 +80,26 @@ bool in_ci() {
   return environment("CI") == "true";
 }
 
-void skip_or_fail(const std::string& reason) {
-  const auto record = [&reason] {
-    if (in_ci()) GTEST_FAIL() << reason;
-    GTEST_SKIP() << reason;
-  };
+std::optional<fs::path> find_program(std::string_view name) {
+  std::istringstream folders(environment("PATH"));
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const fs::path candidate = fs::path(folder) / name;
+    if (access(candidate.c_str(), X_OK) == 0 && if_present(candidate, false)) return candidate;
+  }
+  return std::nullopt;
+}
+
+void skip(const std::string& reason) {
+  const auto record = [&reason] { GTEST_SKIP() << reason; };
   record();
-  // Already recorded above: GoogleTest takes this exception as "leave the test" and adds nothing.
-  throw testing::AssertionException(testing::TestPartResult(
-      in_ci() ? testing::TestPartResult::kFatalFailure : testing::TestPartResult::kSkip, __FILE__,
-      __LINE__, reason.c_str()));
+  leave_test(testing::TestPartResult::kSkip, reason);
+}
+
+void skip_or_fail(const std::string& reason) {
+  if (!in_ci()) skip(reason);
+  const auto record = [&reason] { GTEST_FAIL() << reason; };
+  record();
+  leave_test(testing::TestPartResult::kFatalFailure, reason);
 }
 
 fs::path require_runtime(std::string_view name) {
@@ -98,13 +115,7 @@ fs::path require_runner(std::string_view arch) {
 }
 
 fs::path require_program(std::string_view name) {
-  std::istringstream folders(environment("PATH"));
-  std::optional<fs::path> found;
-  for (std::string folder; !found && std::getline(folders, folder, ':');) {
-    const fs::path candidate = fs::path(folder) / name;
-    if (access(candidate.c_str(), X_OK) == 0) found = if_present(candidate, false);
-  }
-  return or_end(found, "program", name, "not on PATH");
+  return or_end(find_program(name), "program", name, "not on PATH");
 }
 
 fs::path make_package(const fs::path& parent, std::string_view name, const fs::path& model,

@@ -31,6 +31,12 @@ std::string host_arch();
 /// Whether the tests run where nothing may be skipped (the environment variable CI is "true").
 bool in_ci();
 
+/// A program on PATH; nothing when there is none.
+std::optional<std::filesystem::path> find_program(std::string_view name);
+
+/// Ends the running test at once, skipped with this reason. Works as skip_or_fail does.
+[[noreturn]] void skip(const std::string& reason);
+
 /// Ends the running test at once: skipped with this reason, or failed with it where nothing may be
 /// skipped. Works from a test's body and from SetUp, at any depth of calls.
 [[noreturn]] void skip_or_fail(const std::string& reason);
