@@ -6,6 +6,7 @@ shopt -s inherit_errexit
 
 stab_scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 stab_root=$(dirname "$stab_scripts")
+# shellcheck disable=SC2034 # used by the scripts that source this
 stab_cache=${STAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/stab}
 stab_me=$(basename "$0")
 
@@ -138,3 +139,6 @@ build_preset() {
   say "building build/$preset: $*"
   cmake --build --preset "$preset" --target "$@" >&2 || die "the build of the preset '$preset' failed"
 }
+
+# started_at PID: when the kernel started that process, in clock ticks (tells it from a later one of the same number).
+started_at() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20; }
