@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "execution.h"
 #include "library.h"
 #include "options.h"
 #include "report.h"

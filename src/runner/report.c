@@ -118,7 +118,11 @@ static void add_tensors(struct text* text, const char* name, const struct tensor
     const struct tensor* tensor = &tensors[i];
     text_add(text, "%s{\"index\":%u,\"dtype\":", i == 0 ? "" : ",", i);
     add_string(text, type_name(tensor->info.dtype));
-    text_add(text, ",\"bytes\":%zu,\"shape\":[", tensor->used);
+    if (tensor->sized) {
+      text_add(text, ",\"bytes\":%zu,\"shape\":[", tensor->used);
+    } else {
+      text_add(text, ",\"bytes\":null,\"shape\":[");
+    }
     for (int32_t k = 0; k < tensor->info.rank; ++k) {
       text_add(text, "%s%d", k == 0 ? "" : ",", tensor->info.dims[k]);
     }

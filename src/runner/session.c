@@ -10,9 +10,6 @@
 enum { k_longest_backends = 31 };
 /// The run configuration that switches tracing on.
 enum { k_run_config_trace = 1 };
-/// Outputs of unknown size: what the first repetition offers, and where it ends.
-static const size_t k_first_growth = 64 * 1024;
-static const size_t k_largest_output = (size_t)1 << 30;
 
 static const char* status_name(int status) {
   static const char* const k_names[] = {
@@ -33,7 +30,7 @@ static void tell_last_error(const struct session* session) {
   if (message[0] != '\0') complain("the runtime says: %s", message);
 }
 
-static void check(const struct session* session, const char* function, int status) {
+void check(const struct session* session, const char* function, int status) {
   if (status == k_status_good) return;
   tell_last_error(session);
   fail(k_exit_runtime, "%s failed: status %d (%s)", function, status, status_name(status));
@@ -179,93 +176,6 @@ void open_session(struct session* session, const struct library* library,
   session->prepare_ns = monotonic_ns() - start;
   if (options->trace_dir != NULL) trace_after_prepare(session, options->trace_dir);
   if (session->tracing == k_tracing_none) session->tracing = otherwise;
-}
-
-static void bind_input(struct session* session, const struct options* options, uint32_t index) {
-  const struct library* library = session->library;
-  struct tensor* input = &session->inputs[index];
-  check(session, "nnfw_input_tensorinfo",
-        library->input_tensorinfo(session->handle, index, &input->info));
-  if (!tensor_bytes(&input->info, &input->used)) {
-    fail(k_exit_runtime, "input %u has a type or size that cannot be given (type %d)", index,
-         input->info.dtype);
-  }
-  allocate_tensor(input, input->used);
-  if (options->load_inputs != NULL) {
-    load_tensor(input, options->load_inputs, index);
-  } else {
-    fill_random(input, options->seed, index);
-  }
-  if (options->dump_inputs != NULL) dump_tensor(input, options->dump_inputs, index);
-  check(session, "nnfw_set_input",
-        library->set_input(session->handle, index, input->info.dtype, input->data, input->size));
-}
-
-/// The runtime may write as much as it says the output has, so the buffer is never smaller.
-static void bind_output(struct session* session, uint32_t index, size_t least) {
-  const struct library* library = session->library;
-  struct tensor* output = &session->outputs[index];
-  check(session, "nnfw_output_tensorinfo",
-        library->output_tensorinfo(session->handle, index, &output->info));
-  if (!tensor_bytes(&output->info, &output->used)) {
-    fail(k_exit_runtime, "output %u has a type or size that cannot be taken (type %d)", index,
-         output->info.dtype);
-  }
-  allocate_tensor(output, output->used > least ? output->used : least);
-  check(
-      session, "nnfw_set_output",
-      library->set_output(session->handle, index, output->info.dtype, output->data, output->size));
-}
-
-void bind_tensors(struct session* session, const struct options* options) {
-  session->inputs = allocate(session->input_count, sizeof(struct tensor));
-  session->outputs = allocate(session->output_count, sizeof(struct tensor));
-  for (uint32_t i = 0; i < session->input_count; ++i) bind_input(session, options, i);
-  for (uint32_t i = 0; i < session->output_count; ++i) {
-    const struct index_entry* asked = find_index(&options->output_sizes, i);
-    bind_output(session, i, asked == NULL ? 0 : (size_t)asked->size);
-  }
-}
-
-/// Which output was too small is not told, so all grow. Returns false when all are at the limit.
-static bool grow_outputs(struct session* session) {
-  bool grown = false;
-  for (uint32_t i = 0; i < session->output_count; ++i) {
-    const size_t size = session->outputs[i].size;
-    if (size >= k_largest_output) continue;
-    const size_t larger = size < k_first_growth / 4 ? k_first_growth : 4 * size;
-    bind_output(session, i, larger < k_largest_output ? larger : k_largest_output);
-    grown = true;
-  }
-  return grown;
-}
-
-uint64_t run_session(struct session* session) {
-  for (;;) {
-    const uint64_t start = monotonic_ns();
-    const int status = session->library->run(session->handle);
-    const uint64_t taken = monotonic_ns() - start;
-    if (status == k_status_good) return taken;
-    if (status != k_status_buffer_too_small || !grow_outputs(session)) {
-      check(session, "nnfw_run", status);
-    }
-    complain("an output did not fit its buffer; running again with larger ones");
-  }
-}
-
-void measure_outputs(struct session* session) {
-  for (uint32_t i = 0; i < session->output_count; ++i) {
-    struct tensor* output = &session->outputs[i];
-    check(session, "nnfw_output_tensorinfo",
-          session->library->output_tensorinfo(session->handle, i, &output->info));
-    size_t bytes = 0;
-    const bool told = tensor_bytes(&output->info, &bytes) && !is_dynamic(&output->info);
-    if (told && bytes > output->size) {
-      fail(k_exit_runtime, "output %u is said to have %zu bytes after a run into %zu bytes", i,
-           bytes, output->size);
-    }
-    output->used = told ? bytes : output->size;
-  }
 }
 
 void close_session(struct session* session) {

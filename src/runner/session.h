@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One session with the runtime: opened as the options say, its tensors bound, run and closed.
+// One session with the runtime: opened as the options say, and closed.
 #pragma once
 
 #include <stdbool.h>
@@ -28,12 +28,7 @@ struct session {
 /// Creates, loads and prepares. Ends the process, naming the function, when one of them fails.
 void open_session(struct session* session, const struct library* library,
                   const struct options* options);
-/// Gives every input its values and every output a buffer.
-void bind_tensors(struct session* session, const struct options* options);
-/// Runs once and returns the nanoseconds it took. Where an output turns out to be larger than its
-/// buffer, all of them grow and the run is repeated; only the run that went through counts.
-uint64_t run_session(struct session* session);
-/// Asks the runtime for what each output has become (`info`, `used`).
-void measure_outputs(struct session* session);
+/// Ends the process, naming the function, unless its status is good.
+void check(const struct session* session, const char* function, int status);
 /// Closes the session, at which the runtime writes its traces.
 void close_session(struct session* session);

@@ -54,13 +54,15 @@ bool tensor_bytes(const struct tensor_info* info, size_t* bytes) {
   return true;
 }
 
-void allocate_tensor(struct tensor* tensor, size_t size) {
+bool allocate_tensor(struct tensor* tensor, size_t size) {
   enum { k_alignment = 64 };
   free(tensor->memory);
-  tensor->memory = allocate(size + k_alignment, 1);
+  tensor->memory = calloc(size + k_alignment, 1);
+  if (tensor->memory == NULL) return false;
   const uintptr_t address = (uintptr_t)tensor->memory;
   tensor->data = (char*)tensor->memory + (k_alignment - address % k_alignment) % k_alignment;
   tensor->size = size;
+  return true;
 }
 
 /// SplitMix64: the 64-bit mixing function of Steele, Lea and Flood, "Fast Splittable Pseudorandom
@@ -132,6 +134,9 @@ void load_tensor(struct tensor* tensor, const char* prefix, uint32_t index) {
 
 void dump_tensor(const struct tensor* tensor, const char* prefix, uint32_t index) {
   struct text path = numbered(prefix, index);
+  if (!tensor->sized) {
+    fail(k_exit_runtime, "the runtime does not tell how large %s has become", path.data);
+  }
   if (write_file(path.data, tensor->data, tensor->used) != 0) {
     fail(k_exit_usage, "cannot write %s: %s", path.data, strerror(errno));
   }

@@ -14,6 +14,7 @@ struct tensor {
   void* data;    ///< aligned to 64 bytes
   size_t size;   ///< bytes of the buffer
   size_t used;   ///< bytes that the tensor really has
+  bool sized;    ///< whether `used` is known
   void* memory;  ///< what was allocated for `data`
 };
 
@@ -25,8 +26,8 @@ bool is_dynamic(const struct tensor_info* info);
 /// Bytes of a tensor; dimensions that are open count as 1. Returns false for a type that is not
 /// known, or a size that no buffer can have.
 bool tensor_bytes(const struct tensor_info* info, size_t* bytes);
-/// Gives the tensor a new zeroed buffer.
-void allocate_tensor(struct tensor* tensor, size_t size);
+/// Gives the tensor a new zeroed buffer; false, and none, when there is not so much memory.
+bool allocate_tensor(struct tensor* tensor, size_t size);
 
 /// Fills an input with values that depend on the seed, the input's index and its type alone: the
 /// whole range for 8 and 16 bits, 0 or 1 for int32, int64 and bool (often indices), [-1, 1) for

@@ -269,28 +269,37 @@ TEST_P(RunnerReal, RunsABareModelFile) {
   EXPECT_EQ(run_well({"-r", "2", model}).outputs.size(), 3U);
 }
 
-TEST_P(RunnerReal, GrowsTheBufferOfAnOutputThatOnlyARunCanSize) {
+TEST_P(RunnerReal, TakesAnOutputThatOnlyARunCanSizeAndStillTraces) {
+  fs::create_directory(dir_.path() / "trace");
   dir_.write("in.0", int32_bytes(100000));
   const fs::path fill = built_package(fill_model());
-  const ProcessResult result =
-      run({"-r", "3", "--load:raw", path("in"), "--dump:raw", path("out"), fill.string()});
+  const ProcessResult result = run({"-r", "3", "--load:raw", path("in"), "--dump:raw", path("out"),
+                                    "--trace", path("trace"), fill.string()});
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("running again with larger ones"));
-  const RunnerOutput output = parse_runner_output(result.out);
-  EXPECT_EQ(output.samples_us.value().size(), 3U);
-  EXPECT_THAT(output.outputs, ElementsAre(RunnerTensor{0, "f32", 400000, {100000}}));
+  EXPECT_EQ(result.err, "");
+  EXPECT_THAT(parse_runner_output(result.out).outputs,
+              ElementsAre(RunnerTensor{0, "f32", 400000, {100000}}));
   const std::vector<float> values = read_floats(path("out.0"));
   EXPECT_EQ(values.size(), 100000U);
   EXPECT_THAT(values, Each(1.5F));
+  EXPECT_THAT(content("trace/trace.json"), HasSubstr("$0 subgraph $0 Fill"));
 }
 
-TEST_P(RunnerReal, TakesAnOutputsSizeFromTheCommandLine) {
+/// A run that fails costs the whole trace, and both runtimes say so in vain.
+TEST_P(RunnerReal, GrowsTheBufferOfAnOutputAndSaysWhatThatCosts) {
+  fs::create_directory(dir_.path() / "trace");
   dir_.write("in.0", int32_bytes(100000));
   const fs::path fill = built_package(fill_model());
   const ProcessResult result =
-      run({"--output_sizes", "[0, 400000]", "--load:raw", path("in"), fill.string()});
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.err, Not(HasSubstr("running again")));
+      run({"-r", "3", "--load:raw", path("in"), "--dump:raw", path("out"), "--trace", path("trace"),
+           "--output_sizes", "[0, 8]", fill.string()});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("running again with larger ones (the runtime drops its trace"));
+  const RunnerOutput output = parse_runner_output(result.out);
+  EXPECT_EQ(output.samples_us.value().size(), 3U);
+  EXPECT_THAT(output.outputs, ElementsAre(RunnerTensor{0, "f32", 400000, {100000}}));
+  EXPECT_THAT(read_floats(path("out.0")), Each(1.5F));
+  EXPECT_EQ(content("trace/trace.json"), "");
 }
 
 TEST_P(RunnerReal, GivesUpOnAnOutputOfAbsurdSize) {
