@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report for people: one text from one Result.
+#pragma once
+
+#include <string>
+
+#include "stab/core/result.h"
+
+namespace stab {
+
+struct TextStyle {
+  int width = 80;  ///< columns; long lines are shortened in the middle of their least telling part
+  bool colour = false;
+  int verbosity = 0;  ///< 1: every operation instead of the ten that matter most
+};
+
+/// The whole report, ending with the line that says what was written, how to run it, and how sure
+/// that is.
+std::string render_text(const Result& result, const TextStyle& style);
+
+/// "43.8 ms", "812 us", "1.23 s": three significant digits.
+std::string render_time(double us);
+
+/// The final line alone: proven, estimated or written only, and the gain.
+std::string render_verdict(const Result& result);
+
+}  // namespace stab
