@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stab/app/measure.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "stab/app/discover.h"
+#include "stab/core/error.h"
+#include "stab/core/statistics.h"
+
+namespace stab {
+namespace {
+
+/// Rounds go on until the interval of the difference that matters is this narrow.
+constexpr double k_half_width_percent = 1;
+
+std::string run_id(int number) {
+  char text[16];
+  std::snprintf(text, sizeof text, "r%04d", number);
+  return text;
+}
+
+class Measurement {
+ public:
+  Measurement(TrialRunner& runner, const MeasureRequest& request)
+      : runner_(runner), request_(request), next_id_(request.first_id) {
+    for (const Single& single : request.singles) out_.singles.push_back({single, false, "", {}});
+    failures_.assign(out_.singles.size(), 0);
+  }
+
+  MeasureOutcome run() {
+    for (int round = 0; round < request_.max_rounds; ++round) {
+      if (round >= request_.rounds && (stable() || out_of_time())) break;
+      if (round > 0 && round < request_.rounds && out_of_time()) break;
+      for (std::size_t i = 0; i < out_.singles.size(); ++i) {
+        const std::size_t index = round % 2 == 0 ? i : out_.singles.size() - 1 - i;
+        if (out_.singles[index].failed) continue;
+        say(round, i, out_.singles[index].single.label);
+        run_single(index, round, static_cast<int>(i));
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  bool out_of_time() const { return request_.out_of_time && request_.out_of_time(); }
+
+  void say(int round, std::size_t position, const std::string& label) const {
+    if (!request_.progress) return;
+    const double done =
+        round + static_cast<double>(position) / static_cast<double>(out_.singles.size());
+    request_.progress("round " + std::to_string(round + 1) + ": " + label, done,
+                      std::max(request_.rounds, round + 1));
+  }
+
+  Trial make_trial(const Single& single, const Placement& placement, int runs) const {
+    Trial trial;
+    trial.label = single.label;
+    trial.keys = request_.make_keys(placement);
+    trial.way = out_.by_api ? Way::api : Way::all;
+    trial.traced = true;
+    trial.runs = runs;
+    return trial;
+  }
+
+  MeasuredRun& record(RunKind kind, const Single& single, const Trial& trial,
+                      const Placement& placement, int round, int order) {
+    MeasuredRun run;
+    run.id = run_id(next_id_++);
+    run.kind = kind;
+    run.label = single.label;
+    run.threads = request_.threads;
+    run.round = round;
+    run.order = order;
+    run.trial = trial;
+    run.placement = placement;
+    run.trial.keep_as =
+        single.label + "_" + std::to_string(request_.threads) + "." +
+        (kind == RunKind::discover ? "d" + run.id.substr(1) : std::to_string(round));
+    run.outcome = runner_.run(run.trial);
+    check_trace(run.outcome);
+    out_.runs.push_back(std::move(run));
+    if (request_.on_run) request_.on_run(out_.runs.back());
+    return out_.runs.back();
+  }
+
+  static void check_trace(TrialOutcome& outcome) {
+    if (outcome.ok() && !outcome.trace) {
+      outcome.status = RunStatus::no_trace;
+      if (outcome.reason.empty()) outcome.reason = "the run ended well but left no trace";
+    }
+  }
+
+  MeasuredRun& run_round(std::size_t index, int round, int order) {
+    const Single& single = out_.singles[index].single;
+    Trial trial = make_trial(single, single.placement, runs_per_round());
+    trial.warmup = request_.warmup;
+    return record(RunKind::single, single, trial, single.placement, round, order);
+  }
+
+  int runs_per_round() const {
+    return std::max(1, (request_.runs + request_.rounds - 1) / request_.rounds);
+  }
+
+  std::vector<Misplaced> wrong_places(const MeasuredRun& run) const {
+    return run.outcome.trace ? misplaced(*run.outcome.trace, run.placement, request_.operations)
+                             : std::vector<Misplaced>();
+  }
+
+  void run_single(std::size_t index, int round, int order) {
+    SingleOutcome& state = out_.singles[index];
+    MeasuredRun* run = &run_round(index, round, order);
+    if (run->outcome.ok() && !wrong_places(*run).empty() && !out_.by_api && index != 0) {
+      out_.by_api = true;
+      run = &run_round(index, round, order);
+      if (!run->outcome.ok() || !wrong_places(*run).empty()) out_.by_api = false;
+    }
+    if (!run->outcome.ok() || !wrong_places(*run).empty()) run = rescue(index, *run, round, order);
+    if (run == nullptr) return;
+    if (const auto value = median(run->outcome.trace->graph_us))
+      state.round_medians_us.push_back(*value);
+  }
+
+  /// A run that failed, or ran elsewhere: what the backend can do is found out in the first round,
+  /// later failures are counted.
+  MeasuredRun* rescue(std::size_t index, const MeasuredRun& failed, int round, int order) {
+    SingleOutcome& state = out_.singles[index];
+    std::string reason = failed.outcome.reason;
+    if (failed.outcome.ok()) {
+      const auto wrong = wrong_places(failed);
+      reason = "asked for " + state.single.backend + ", but the runtime ran " +
+               std::to_string(wrong.size()) + " operations elsewhere (first " +
+               to_string(wrong.front().op) + " on " +
+               (wrong.front().ran.empty() ? "nothing" : wrong.front().ran) + ")";
+    }
+    if (index == 0 && state.round_medians_us.empty()) {
+      throw Error(ErrorKind::device, "cannot run the model on", "cpu", reason);
+    }
+    const bool timed_out = failed.outcome.status == RunStatus::timeout;
+    if (index == 0 || timed_out || round > 0) {
+      if (timed_out || ++failures_[index] > 1) fail(state, reason);
+      return nullptr;
+    }
+    if (!shrink(index, round)) {
+      fail(state, reason);
+      return nullptr;
+    }
+    MeasuredRun& again = run_round(index, round, order);
+    if (again.outcome.ok() && wrong_places(again).empty()) return &again;
+    fail(state, again.outcome.reason.empty() ? reason : again.outcome.reason);
+    return nullptr;
+  }
+
+  /// Finds the operations that the backend really runs; false when there are none.
+  bool shrink(std::size_t index, int round) {
+    Single& single = out_.singles[index].single;
+    std::vector<OpId> asked;
+    for (const auto& [op, backend] : single.placement) asked.push_back(op);
+    if (asked.empty()) return false;
+    const auto attempt = [&](const std::vector<OpId>& operations) {
+      Placement placement;
+      for (const OpId op : operations) placement[op] = single.backend;
+      return record(RunKind::discover, single, make_trial(single, placement, 1), placement, round,
+                    0)
+          .outcome;
+    };
+    const Discovery found = discover(*request_.model, single.backend, asked, attempt);
+    if (found.runnable.empty()) return false;
+    single.placement.clear();
+    for (const OpId op : found.runnable) single.placement[op] = single.backend;
+    out_.warnings.push_back(
+        {"backend_refused_operations", Severity::info, single.label,
+         "it runs " + std::to_string(found.runnable.size()) + " of the " +
+             std::to_string(asked.size()) + " operations asked of it; first refusal: " +
+             to_string(found.refused.front().op) + ", " + found.refused.front().reason,
+         ""});
+    return true;
+  }
+
+  static void fail(SingleOutcome& state, const std::string& reason) {
+    state.failed = true;
+    state.reason = reason;
+  }
+
+  /// The two fastest are told apart as finely as wanted (one alone: its own interval).
+  bool stable() const {
+    std::vector<const SingleOutcome*> alive;
+    for (const SingleOutcome& state : out_.singles) {
+      if (!state.failed && !state.round_medians_us.empty()) alive.push_back(&state);
+    }
+    if (alive.empty()) return true;
+    std::sort(alive.begin(), alive.end(), [](const SingleOutcome* a, const SingleOutcome* b) {
+      return *median(a->round_medians_us) < *median(b->round_medians_us);
+    });
+    const auto interval = alive.size() == 1 ? round_interval(alive[0]->round_medians_us)
+                                            : paired_log_interval(alive[1]->round_medians_us,
+                                                                  alive[0]->round_medians_us);
+    const auto width = interval ? half_width_percent(*interval) : std::nullopt;
+    return width && *width <= k_half_width_percent;
+  }
+
+  TrialRunner& runner_;
+  const MeasureRequest& request_;
+  MeasureOutcome out_;
+  std::vector<int> failures_;
+  int next_id_;
+};
+
+}  // namespace
+
+MeasureOutcome measure(TrialRunner& runner, const MeasureRequest& request) {
+  return Measurement(runner, request).run();
+}
+
+}  // namespace stab

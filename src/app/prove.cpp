@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stab/app/prove.h"
+
+#include <algorithm>
+
+#include "prove_internal.h"
+#include "stab/core/schedule_keys.h"
+
+namespace stab {
+namespace {
+
+using proving::Entrant;
+using proving::Equality;
+using proving::Race;
+using proving::Route;
+
+constexpr const char* k_today = "today";
+
+/// The order in which plans are preferred where times do not tell: the noise-averse optimum first,
+/// then what is most sure.
+int preference(const Plan& plan) {
+  switch (plan.kind) {
+    case PlanKind::previous:
+      return 0;
+    case PlanKind::averse:
+      return 1;
+    case PlanKind::greedy:
+      return 2;
+    case PlanKind::optimum:
+      return 3;
+    case PlanKind::single:
+      return 4;
+    case PlanKind::baseline:
+      return 5;
+    case PlanKind::today:
+      return 6;
+  }
+  return 7;
+}
+
+class Prover {
+ public:
+  Prover(TrialRunner& runner, const ProofRequest& request) : runner_(runner), request_(request) {
+    outcome_.plans = request.plans;
+  }
+
+  ProofOutcome run() {
+    find_route();
+    Equality equality(runner_, request_, route_);
+    int done = 0;
+    for (Plan& plan : outcome_.plans) {
+      say("prove " + plan.id, done++, static_cast<double>(outcome_.plans.size()));
+      prove_one(plan, equality);
+    }
+    outcome_.warnings.insert(outcome_.warnings.end(), equality.warnings().begin(),
+                             equality.warnings().end());
+    if (!anything_to_write()) return std::move(outcome_);
+    if (request_.verify) {
+      race();
+    } else {
+      choose_without_times();
+    }
+    finish_delivery();
+    return std::move(outcome_);
+  }
+
+ private:
+  void say(const std::string& text, double done, double total) const {
+    if (request_.progress) request_.progress(text, done, total);
+  }
+
+  void find_route() {
+    for (const Plan& plan : outcome_.plans) {
+      if (plan.placement.empty()) continue;
+      say("find out what the runtime reads", 0, 0);
+      const Route route = proving::find_route(runner_, request_, plan, outcome_.delivery);
+      if (!route.found) continue;
+      route_ = route;
+      return;
+    }
+    route_.found = false;
+  }
+
+  void prove_one(Plan& plan, Equality& equality) {
+    plan.applied = proving::prove_applied(runner_, request_, route_, plan);
+    if (plan.applied.status != ProofStatus::pass) {
+      if (plan.kind == PlanKind::single) note_single(plan, ProofStatus::skipped);
+      return;
+    }
+    if (!request_.check) {
+      if (plan.kind == PlanKind::single) note_single(plan, ProofStatus::skipped);
+      return;
+    }
+    const Placement before = plan.placement;
+    equality.prove(plan);
+    if (plan.placement != before || plan.equal.remedy) {
+      plan.applied = proving::prove_applied(runner_, request_, route_, plan);
+    }
+    if (plan.kind == PlanKind::single) note_single(plan, plan.equal.status);
+  }
+
+  void note_single(const Plan& plan, ProofStatus status) {
+    outcome_.single_equal.emplace_back(plan.backend.value_or(k_cpu), status);
+  }
+
+  static bool fit(const Plan& plan) {
+    return plan.applied.status == ProofStatus::pass && plan.equal.status != ProofStatus::fail;
+  }
+
+  Plan* find(const std::string& id) {
+    const auto found = std::find_if(outcome_.plans.begin(), outcome_.plans.end(),
+                                    [&](const Plan& plan) { return plan.id == id; });
+    return found == outcome_.plans.end() ? nullptr : &*found;
+  }
+
+  bool anything_to_write() {
+    if (std::any_of(outcome_.plans.begin(), outcome_.plans.end(), fit)) return true;
+    for (const Plan& plan : outcome_.plans) {
+      const bool applied = plan.applied.status == ProofStatus::pass;
+      outcome_.refusal = plan.id + ": " + (applied ? plan.equal.reason : plan.applied.reason);
+      break;
+    }
+    return false;
+  }
+
+  void choose_without_times() {
+    const Plan* best = nullptr;
+    for (const Plan& plan : outcome_.plans) {
+      if (!fit(plan)) continue;
+      if (best == nullptr || std::make_pair(preference(plan), cost(plan)) <
+                                 std::make_pair(preference(*best), cost(*best)))
+        best = &plan;
+    }
+    outcome_.chosen = best->id;
+    const Plan* single = nullptr;
+    for (const Plan& plan : outcome_.plans) {
+      if (fit(plan) && plan.kind == PlanKind::single &&
+          (single == nullptr || cost(plan) < cost(*single)))
+        single = &plan;
+    }
+    if (single != nullptr) outcome_.baseline = single->id;
+  }
+
+  static double cost(const Plan& plan) { return plan.estimate ? plan.estimate->total_us : 1e300; }
+
+  /// Equal placements with equal keys are timed once: the later one takes the times of the earlier.
+  std::vector<Entrant> entrants() {
+    std::vector<Entrant> all;
+    for (const Plan& plan : outcome_.plans) {
+      if (!fit(plan)) continue;
+      const bool twin = std::any_of(all.begin(), all.end(), [&](const Entrant& other) {
+        return other.plan->placement == plan.placement && other.plan->keys == plan.keys;
+      });
+      if (!twin) all.push_back({plan.id, &plan});
+    }
+    return all;
+  }
+
+  void race() {
+    const std::vector<Entrant> all = entrants();
+    const Race first = proving::run_race(runner_, request_, route_, all, true, "race");
+    note_failures(first);
+    std::string winner;
+    std::string single;
+    std::string previous;
+    for (const Entrant& entrant : all) {
+      if (first.failures.contains(entrant.id)) continue;
+      const auto better = [&](const std::string& than) {
+        return than.empty() ||
+               *median(first.medians.at(entrant.id)) < *median(first.medians.at(than));
+      };
+      if (!first.dropped.contains(entrant.id) && better(winner)) winner = entrant.id;
+      if (stands_for_single(*entrant.plan) && better(single)) single = entrant.id;
+      if (entrant.plan->kind == PlanKind::previous) previous = entrant.id;
+    }
+    if (winner.empty()) {
+      outcome_.refusal = "no plan could be timed";
+      return;
+    }
+    if (single.empty()) single = winner;
+    for (const Entrant& entrant : all) record(first, entrant.id, single);
+    final_round(winner, single, previous);
+  }
+
+  /// A plan that puts everything where a single plan does counts as that single backend.
+  bool stands_for_single(const Plan& plan) const {
+    if (plan.kind == PlanKind::single) return true;
+    return std::any_of(outcome_.plans.begin(), outcome_.plans.end(), [&](const Plan& other) {
+      return other.kind == PlanKind::single && other.placement == plan.placement &&
+             other.keys == plan.keys;
+    });
+  }
+
+  void note_failures(const Race& race) {
+    for (const auto& [id, reason] : race.failures) {
+      if (id == k_today) {
+        outcome_.warnings.push_back({"today_failed", Severity::warning, "the source package",
+                                     "it could not be timed as it is: " + reason, ""});
+        continue;
+      }
+      Plan* plan = find(id);
+      plan->applied.status = ProofStatus::fail;
+      plan->applied.reason = reason;
+    }
+  }
+
+  void record(const Race& race, const std::string& id, const std::string& against) {
+    Plan* plan = find(id);
+    const auto medians = race.medians.find(id);
+    if (plan == nullptr || medians == race.medians.end()) return;
+    FasterProof& proof = plan->faster;
+    proof.against = against;
+    proof.median_us = median(medians->second);
+    proof.round_medians_us = medians->second;
+    proof.samples_us = race.samples.at(id);
+    proof.status = FasterStatus::same;
+    proof.delta_us.reset();
+    if (id == against || !race.medians.contains(against)) return;
+    const auto ratio = paired_log_interval(medians->second, race.medians.at(against));
+    if (!ratio) return;
+    const double reference = *median(race.medians.at(against));
+    const auto difference = [&](double factor) { return (factor - 1) * reference; };
+    proof.delta_us = Interval{difference(ratio->median), {}, {}};
+    if (!ratio->low || !ratio->high) return;
+    proof.delta_us->low = difference(*ratio->low);
+    proof.delta_us->high = difference(*ratio->high);
+    if (*ratio->high < 1) proof.status = FasterStatus::faster;
+    if (*ratio->low > 1) proof.status = FasterStatus::slower;
+  }
+
+  void final_round(const std::string& winner, const std::string& single,
+                   const std::string& previous) {
+    std::vector<Entrant> finalists = {{winner, find(winner)}};
+    if (single != winner) finalists.push_back({single, find(single)});
+    if (!previous.empty() && previous != winner && previous != single)
+      finalists.push_back({previous, find(previous)});
+    finalists.push_back({k_today, nullptr});
+    const Race race = proving::run_race(runner_, request_, route_, finalists, false, "verdict");
+    note_failures(race);
+    for (const Entrant& finalist : finalists) record(race, finalist.id, single);
+    outcome_.baseline = single;
+    outcome_.chosen = choose(race, winner, single, previous);
+    summarise(race, single);
+    share_with_twins();
+  }
+
+  std::string choose(const Race& race, const std::string& winner, const std::string& single,
+                     const std::string& previous) {
+    const auto lost = [&](const std::string& id) {
+      return race.failures.contains(id) || !race.medians.contains(id);
+    };
+    const auto surely_faster = [&](const std::string& id, const std::string& than) {
+      const auto ratio = paired_log_interval(race.medians.at(id), race.medians.at(than));
+      return ratio && ratio->high && *ratio->high < 1;
+    };
+    std::string best = lost(winner) ? single : winner;
+    if (best != single && !lost(single) && !surely_faster(best, single)) best = single;
+    if (previous.empty() || previous == best || lost(previous) || lost(best)) return best;
+    const bool beaten = surely_faster(best, previous) ||
+                        (!lost(single) && previous != single && surely_faster(single, previous));
+    return beaten ? best : previous;
+  }
+
+  static std::optional<Interval> speedup(const Race& race, const std::string& of,
+                                         const std::string& over) {
+    if (of == over || !race.medians.contains(of) || !race.medians.contains(over))
+      return std::nullopt;
+    return paired_log_interval(race.medians.at(over), race.medians.at(of));
+  }
+
+  void summarise(const Race& race, const std::string& single) {
+    if (race.medians.contains(k_today)) {
+      outcome_.today_us = median(race.medians.at(k_today));
+      Plan today;
+      today.id = k_today;
+      today.kind = PlanKind::today;
+      outcome_.plans.push_back(std::move(today));
+      record(race, k_today, single);
+    }
+    outcome_.speedup = speedup(race, outcome_.chosen, single);
+    outcome_.speedup_over_today = speedup(race, outcome_.chosen, k_today);
+    if (outcome_.speedup)
+      outcome_.beyond_noise = (outcome_.speedup->low && *outcome_.speedup->low > 1) ||
+                              (outcome_.speedup->high && *outcome_.speedup->high < 1);
+  }
+
+  /// Plans that were not timed because an equal one was get its times.
+  void share_with_twins() {
+    for (Plan& plan : outcome_.plans) {
+      if (plan.faster.median_us || !fit(plan)) continue;
+      for (const Plan& other : outcome_.plans) {
+        const bool twin = other.faster.median_us && other.id != k_today &&
+                          other.placement == plan.placement && other.keys == plan.keys;
+        if (!twin) continue;
+        plan.faster = other.faster;
+        break;
+      }
+    }
+  }
+
+  void finish_delivery() {
+    const Plan* chosen = find(outcome_.chosen);
+    if (chosen == nullptr) return;
+    if (chosen->placement.empty() && !route_.found) {
+      outcome_.delivery.works = "none_needed";
+    } else if (chosen->placement.empty() && route_.way != Way::config) {
+      outcome_.delivery.works = "none_needed";
+    } else {
+      outcome_.delivery.works = std::string(to_string(route_.way));
+    }
+    const ApiStrings api = api_strings(chosen->placement, request_.backends);
+    outcome_.delivery.available_backends = api.available_backends;
+    outcome_.delivery.per_operation = api.per_operation;
+  }
+
+  TrialRunner& runner_;
+  const ProofRequest& request_;
+  ProofOutcome outcome_;
+  Route route_;
+};
+
+}  // namespace
+
+ProofOutcome prove(TrialRunner& runner, const ProofRequest& request) {
+  return Prover(runner, request).run();
+}
+
+}  // namespace stab

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Third proof: plans are timed in interleaved rounds, untraced, each round a process of its own.
+#include <algorithm>
+
+#include "prove_internal.h"
+
+namespace stab::proving {
+namespace {
+
+constexpr int k_rounds_before_dropping = 3;
+
+Trial timed_trial(const ProofRequest& request, const Route& route, const Entrant& entrant) {
+  Trial trial;
+  trial.label = entrant.id;
+  if (entrant.plan != nullptr) trial.keys = entrant.plan->keys;
+  trial.source_as_is = entrant.plan == nullptr;
+  trial.way = route.way;
+  trial.config_is_read = route.config_is_read;
+  trial.warmup = request.warmup;
+  trial.runs = std::max(1, (request.runs + request.rounds - 1) / request.rounds);
+  return trial;
+}
+
+/// Ends the plans that are surely slower than the one with the smallest median.
+void drop_surely_slower(Race& race, const std::vector<Entrant>& entrants) {
+  const Entrant* leader = nullptr;
+  double best = 0;
+  for (const Entrant& entrant : entrants) {
+    if (race.dropped.contains(entrant.id)) continue;
+    const double value = *median(race.medians[entrant.id]);
+    if (leader == nullptr || value < best) {
+      leader = &entrant;
+      best = value;
+    }
+  }
+  if (leader == nullptr) return;
+  for (const Entrant& entrant : entrants) {
+    if (&entrant == leader || race.dropped.contains(entrant.id)) continue;
+    const auto ratio = paired_log_interval(race.medians[entrant.id], race.medians[leader->id]);
+    if (ratio && ratio->low && *ratio->low > 1) race.dropped.insert(entrant.id);
+  }
+}
+
+void time_one(TrialRunner& runner, const ProofRequest& request, const Route& route,
+              const Entrant& entrant, Race& race) {
+  const TrialOutcome outcome = runner.run(timed_trial(request, route, entrant));
+  std::vector<double> samples = outcome.samples_us;
+  if (samples.empty() && outcome.mean_us) samples = {*outcome.mean_us};
+  if (!outcome.ok() || samples.empty()) {
+    race.dropped.insert(entrant.id);
+    race.failures[entrant.id] =
+        outcome.reason.empty() ? "the runner printed no times" : outcome.reason;
+    return;
+  }
+  race.medians[entrant.id].push_back(*median(samples));
+  race.samples[entrant.id].push_back(std::move(samples));
+}
+
+}  // namespace
+
+Race run_race(TrialRunner& runner, const ProofRequest& request, const Route& route,
+              const std::vector<Entrant>& entrants, bool drop_losers, const std::string& name) {
+  Race race;
+  for (int round = 0; round < request.rounds; ++round) {
+    if (round > 0 && request.out_of_time && request.out_of_time()) break;
+    for (std::size_t i = 0; i < entrants.size(); ++i) {
+      const Entrant& entrant = entrants[round % 2 == 0 ? i : entrants.size() - 1 - i];
+      if (race.dropped.contains(entrant.id)) continue;
+      if (request.progress) {
+        request.progress(name + " round " + std::to_string(round + 1) + ": " + entrant.id,
+                         static_cast<double>(round) +
+                             static_cast<double>(i) / static_cast<double>(entrants.size()),
+                         request.rounds);
+      }
+      time_one(runner, request, route, entrant, race);
+    }
+    if (drop_losers && round + 1 >= k_rounds_before_dropping) drop_surely_slower(race, entrants);
+  }
+  return race;
+}
+
+}  // namespace stab::proving
