@@ -161,22 +161,6 @@ class FromMark {
 
 }  // namespace
 
-std::string_view to_string(RunStatus status) {
-  switch (status) {
-    case RunStatus::ok:
-      return "ok";
-    case RunStatus::failed:
-      return "failed";
-    case RunStatus::timeout:
-      return "timeout";
-    case RunStatus::signal:
-      return "signal";
-    case RunStatus::no_trace:
-      return "no_trace";
-  }
-  return "failed";
-}
-
 RunResult run_once(Transport& transport, const std::string& work_folder,
                    const RunRequest& request) {
   check_run_request(request);

@@ -11,15 +11,14 @@
 
 #include "stab/core/context.h"
 #include "stab/core/placement.h"
+#include "stab/core/run_status.h"
 
 namespace stab {
 
 /// Why a run was made: to time one backend, to find out what a backend can run, to time a mix.
 enum class RunKind { single, discover, calibrate };
-enum class RunStatus { ok, failed, timeout, signal, no_trace };
 
 std::string_view to_string(RunKind kind);
-std::string_view to_string(RunStatus status);
 
 /// A file beside profile.json; `name` has no folder.
 struct RunFile {

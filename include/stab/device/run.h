@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "stab/core/context.h"
+#include "stab/core/run_status.h"
 #include "stab/device/transport.h"
 
 namespace stab {
@@ -53,11 +54,6 @@ struct RunRequest {
   ByteSink live_output;  ///< standard output as it comes; may be empty
   ByteSink live_error;   ///< standard error as it comes; may be empty
 };
-
-enum class RunStatus { ok, failed, timeout, signal, no_trace };
-
-/// As the documents write it: "ok", "failed", …
-std::string_view to_string(RunStatus status);
 
 struct FetchedFile {
   std::string name;            ///< in the run's folder
