@@ -39,7 +39,7 @@ packages_of() {
   case $1 in
     build) echo g++ cmake ninja-build pkg-config git ca-certificates libssh-dev nlohmann-json3-dev libcli11-dev \
       libspdlog-dev libgtest-dev libgmock-dev libflatbuffers-dev flatbuffers-compiler libbenchmark-dev libarchive-dev \
-      libssl-dev ;;
+      libssl-dev zlib1g-dev ;;
     cross) echo gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross \
       gcc-arm-linux-gnueabi libc6-dev-armel-cross ;;
     runtime) echo libhdf5-103-1 libhdf5-cpp-103-1 ;;
