@@ -114,7 +114,7 @@ TEST(Runner, PassesTheLoadersWordsOn) {
 
 TEST(Runner, RefusesALibraryThatIsNoRuntime) {
   Dl_info info;
-  void* address = dlsym(RTLD_DEFAULT, "malloc");
+  void* address = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
   ASSERT_NE(dladdr(address, &info), 0);
   const std::string library = std::filesystem::canonical(info.dli_fname).string();
   const ProcessResult result = run_runner({"--library", library, "/"});
