@@ -74,7 +74,7 @@ missing_packages() {
   done
 }
 
-apt_get() { as_root env DEBIAN_FRONTEND=noninteractive apt-get -q "$@" </dev/null >&2; }
+apt_get() { as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@" </dev/null >&2; }
 
 # Debian starts a server as soon as its package is installed. Ours are started by the tests alone, on the loopback
 # interface, so nothing may start here, nor at the next boot.
