@@ -7,6 +7,7 @@
 
 #include "runner/runner_process.h"
 #include "stab/core/runner_output.h"
+#include "stab/core/sha256.h"
 #include "support/real_world.h"
 #include "support/temp_dir.h"
 
@@ -30,6 +31,27 @@ TEST_P(RunnerCross, SaysWhatItCannotDo) {
   const ProcessResult none = run_emulated(GetParam(), {"/"});
   EXPECT_EQ(none.exit_code, 255);
   EXPECT_THAT(none.err, HasSubstr("libonert.so: cannot open shared object file"));
+}
+
+TEST_P(RunnerCross, MeasuresOnInputsThatAreTheSameOnEveryMachine) {
+  const std::string runtime = STAB_BUILD_DIR "/tests/copying-runtime-" + std::string(GetParam());
+  const TempDir dir;
+  const std::string prefix = (dir.path() / "out").string();
+  const ProcessResult result = run_emulated(
+      GetParam(), {"--library", runtime, "--seed", "7", "-w", "1", "-r", "3", "--output_sizes",
+                   "[0,100]", "--dump:raw", prefix, dir.path().string()});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const RunnerOutput output = parse_runner_output(result.out);
+  EXPECT_EQ(output.problem, "");
+  EXPECT_EQ(output.version, "1.30.2");
+  EXPECT_EQ(output.samples_us.value().size(), 3U);
+  EXPECT_GT(output.warmup_runs.value(), 10);
+  EXPECT_GT(output.cpu_time_us.value(), 0);
+  ASSERT_EQ(output.outputs.size(), 1U);
+  EXPECT_EQ(output.outputs[0], (RunnerTensor{0, "f32", 27648, {48, 144}}));
+  // The very bytes that an input of onet gets on this machine (real_test.cpp).
+  EXPECT_EQ(sha256_hex(read_text(prefix + ".0")),
+            "7bdf0d60473540ce0f0e197b3b5fe3a40874aaa02d599e4bac4690db38ab4059");
 }
 
 INSTANTIATE_TEST_SUITE_P(Built, RunnerCross, testing::Values("aarch64", "armhf", "armel"),
