@@ -269,7 +269,7 @@ class Parser {
   std::string text(const flatbuffers::String* text) {
     if (text == nullptr) return {};
     spend(text->size());
-    return valid_utf8(text->string_view());
+    return printable_utf8(text->string_view());  // it ends up in documents and on terminals
   }
 
   void spend(std::uint64_t bytes) {

@@ -42,18 +42,16 @@ std::size_t sequence_at(std::string_view text, std::size_t at) {
 
 std::string valid_utf8(std::string_view text) {
   std::string valid;
-  valid.reserve(text.size());
+  std::size_t start = 0;  // of what is well-formed and not copied yet
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t length = sequence_at(text, at);
     if (length == 0) {
-      valid += "\xEF\xBF\xBD";
-      ++at;
-    } else {
-      valid += text.substr(at, length);
-      at += length;
+      valid.append(text, start, at - start).append("\xEF\xBF\xBD");
+      start = at + 1;
     }
+    at += length == 0 ? 1 : length;
   }
-  return valid;
+  return valid.append(text, start);
 }
 
 std::string printable_utf8(std::string_view text) {

@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <functional>
+#include <map>
 #include <random>
 #include <set>
 #include <string>
@@ -316,12 +317,13 @@ TEST(Model, TypesThatNoTableKnowsAreCarried) {
   EXPECT_EQ(tensor_of(model, 3).type, DataType::unknown);
 }
 
-TEST(Model, NamesThatAreNotUtf8BecomeUtf8) {
+TEST(Model, NamesBecomePrintableUtf8) {
   const std::string bytes = changed([](test::schema::ModelT& model) {
-    model.subgraphs[0]->tensors[0]->name = "a\xFF\xC3\xA9\xED\xA0\x80";
+    model.subgraphs[0]->tensors[0]->name = "a\xFF\xC3\xA9\xED\xA0\x80\x1B[2J";
   });
   const Model model = parse_model(bytes_of(bytes), ModelFormat::tflite, "built");
-  EXPECT_EQ(tensor_of(model, 0).name, "a\xEF\xBF\xBD\xC3\xA9\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+  EXPECT_EQ(tensor_of(model, 0).name,
+            "a\xEF\xBF\xBD\xC3\xA9\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD[2J");
 }
 
 TEST(Model, IndicesOutsideTheirListsAreRefusedWithTheirPlace) {
@@ -454,10 +456,12 @@ TEST(Model, MisalignedBytesAreReadAlike) {
 }
 
 TEST(Model, EveryOperationOfARecordedTraceHasTheModelsTypeAtItsIndex) {
+  const std::map<std::string, Model> models = {
+      {"onet", real_model("onet.tflite")}, {"hand_landmark", real_model("hand_landmark.tflite")}};
   int compared = 0;
   for (const test::RecordedRun& run : test::recorded_runs()) {
-    if (run.model != "onet" && run.model != "hand_landmark") continue;
-    const Model model = real_model(run.model + ".tflite");
+    if (!models.contains(run.model)) continue;
+    const Model& model = models.at(run.model);
     const Trace trace = parse_trace(run.averaged, run.name());
     std::set<OpId> seen;
     for (const OpTrace& op : trace.ops) {

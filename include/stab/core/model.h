@@ -32,7 +32,7 @@ std::optional<std::size_t> element_size(DataType type);
 
 struct Tensor {
   TensorId id;
-  std::string name;
+  std::string name;  ///< valid UTF-8 without control characters, as all texts of a Model
   DataType type = DataType::unknown;
   std::vector<std::int32_t> shape;            ///< as stored; a dynamic dimension is stored as 1 (see signature)
   std::vector<std::int32_t> shape_signature;  ///< empty, or as long as shape, with -1 for dynamic dimensions
