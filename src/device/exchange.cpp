@@ -304,7 +304,6 @@ Answer exchange(Transport& transport, std::string_view what, std::string_view sc
   Command command;
   command.script = script_prologue(word) + std::string(script) + "\nprintf '@%s end\\n' \"$N\"\n";
   command.input = options.input;
-  command.lifeline = !options.input;
   command.timeout = options.timeout;
   command.idle = options.idle;
   command.output = [&](std::string_view bytes) {

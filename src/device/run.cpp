@@ -186,7 +186,6 @@ RunResult run_once(Transport& transport, const std::string& work_folder,
   Command command;
   command.script =
       script_prologue(word) + run_script(work_folder, request, staged, !transport.link().local);
-  command.lifeline = true;
   command.timeout = request.timeout + k_time_to_bring_back;
   command.output = [&](std::string_view bytes) { reader.feed(bytes); };
   command.error = [&](std::string_view bytes) {

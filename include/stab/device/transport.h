@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The port to a device: runs POSIX shell text there with streams. Everything else (upload, preflight, lock, profiling) is
-// written once over it, so that this machine and a board over SSH behave alike.
+// The port to a device: runs POSIX shell text there with streams. Everything else (upload,
+// preflight, lock, profiling) is written once over it, so that this machine and a board over SSH
+// behave alike.
 #pragma once
 
 #include <chrono>
@@ -13,27 +14,30 @@
 
 namespace stab {
 
-/// Fills the span and returns how many bytes it wrote; 0 ends the stream. Called on the thread of the caller of run().
+/// Fills the span and returns how many bytes it wrote; 0 ends the stream. Called on the thread of
+/// the caller of run().
 using ByteSource = std::function<std::size_t(std::span<char>)>;
 /// Takes the next bytes of a stream. Called on the thread of the caller of run().
 using ByteSink = std::function<void(std::string_view)>;
 
 struct Command {
-  /// POSIX shell text for the device's /bin/sh, under 100 KB. It runs with LC_ALL=C in a session of its own; whatever
-  /// login shell the account has never interprets it.
-  std::string script;
-  /// Becomes the command's standard input, ended by end-of-file. Not together with `lifeline`.
-  ByteSource input;
-  /// The command's standard input is /dev/null, and its life hangs on ours: a byte goes over every 5 s, and the device
-  /// ends the whole process group (TERM, then KILL) at end-of-file or after 30 s without one.
-  bool lifeline = false;
-  ByteSink output;  ///< standard output; dropped when empty
-  ByteSink error;   ///< standard error; dropped when empty
+  /// POSIX shell text for the device's /bin/sh, under 100 KB. It runs with LC_ALL=C in a session of
+  /// its own; whatever login shell the account has never interprets it.
+  std::string script{};
+  /// Becomes the command's standard input, ended by end-of-file. Without it the standard input is
+  /// /dev/null, and the life of the command hangs on ours: a line goes over every 5 s, and the
+  /// device ends the whole process group (TERM, then KILL) when the connection ends or after 30 to
+  /// 40 s without one.
+  ByteSource input{};
+  ByteSink output{};                     ///< standard output; dropped when empty
+  ByteSink error{};                      ///< standard error; dropped when empty
   std::chrono::milliseconds timeout{0};  ///< for the whole command; 0: none
   std::chrono::milliseconds idle{0};     ///< longest silence in both directions; 0: none
+  bool cleanup = false;  ///< goes on when the user asked to stop; for tidying up, with a timeout
 };
 
-/// How a command ended. A timeout, a non-zero status and a signal are results, not errors.
+/// How a command ended. A timeout (after the remote command was ended), a non-zero status and a
+/// signal are results, not errors.
 struct Exit {
   enum class How { exited, signalled, timed_out };
   How how = How::exited;
@@ -54,19 +58,24 @@ struct LinkInfo {
 class Process {
  public:
   virtual ~Process() = default;  ///< ends it when it still runs; never throws
+  /// Hands what arrived to the sinks; false once it ended or the connection broke.
   virtual bool running() = 0;
-  /// Asks it to end (end-of-file on its standard input) and waits.
+  /// Asks it to end (TERM, then KILL to its process group) and waits; what arrived goes to the
+  /// sinks.
   virtual Exit stop() = 0;
 };
 
-/// A connection to a device. Throws Error(device) when the connection breaks and Error(interrupted) when the user asked to
-/// stop (after the remote command was ended).
+/// A connection to a device. Throws Error(device) when the connection breaks, when a login shell
+/// does not let commands through, and when a command succeeds without reading all its input;
+/// Error(interrupted) when the user asked to stop (after the remote command was ended). What a sink
+/// or a source throws comes through, too, after the command was ended.
 class Transport {
  public:
   virtual ~Transport() = default;
   virtual Exit run(const Command& command) = 0;
-  /// Starts a command with a lifeline and returns once it printed the line "ready" on standard output, or has ended.
-  /// Its further output and its errors go to the sinks of `command`.
+  /// Starts a command without input and returns once it printed the line "ready" on standard output
+  /// (the sink does not get this line), or has ended. `timeout` and `idle` hold until then. The
+  /// sinks must live as long as the process; they are called by start(), running() and stop() only.
   virtual std::unique_ptr<Process> start(const Command& command) = 0;
   virtual LinkInfo link() const = 0;
 };

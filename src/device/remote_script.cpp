@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "remote_script.h"
+
+#include <algorithm>
+
+#include "stab/device/shell.h"
+
+namespace stab {
+namespace {
+
+// The parts of the program. Variables: c the command, p its process, d "setsid" or nothing, l who
+// is to be ended, w and r the two watchers. Without setsid, tree() finds p's descendants. alive()
+// overlooks zombies, which a container without an init keeps for ever.
+//
+// `wait` must not be disturbed by signals, or the status would be lost (dash reports it once only).
+// So the shell that waits has helpers: r reads the lifeline and ends the command at end-of-file; w
+// counts silent ticks, and starts again at each USR1 that r sends it for a line. No shell needs
+// `read -t`, which dash lacks. USR1 is ignored until w has its own trap.
+constexpr std::string_view k_prepare = R"sh(
+export LC_ALL=C
+command -v tar >/dev/null 2>&1 && command -v sleep >/dev/null 2>&1 ||
+  PATH=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+d=; command -v setsid >/dev/null 2>&1 && d=setsid
+w= r=
+exec 3<&0 </dev/null
+tree() {
+  l=$p o=
+  while [ "$l" != "$o" ]; do
+    o=$l
+    for f in /proc/[0-9]*/stat; do
+      read -r x <"$f" || continue
+      q=${x%% *} x=${x##*) } x=${x#* }
+      case " $l " in *" $q "*) continue ;; esac
+      case " $l " in *" ${x%% *} "*) l="$l $q" ;; esac
+    done
+  done
+}
+alive() {
+  for q in $l; do
+    kill -0 "$q" || continue
+    [ -n "$d" ] || return 0
+    for f in /proc/[0-9]*/stat; do
+      read -r x <"$f" || continue
+      x=${x##*) }
+      case $x in Z*) ;; *" $p "*) return ;; esac
+    done
+  done
+  return 1
+}
+end() {
+  if [ -n "$d" ]; then l=-$p; else tree; fi
+  kill -TERM $l
+  for n in 0.1 0.2 0.7 1 1; do
+    alive || return
+    sleep $n || sleep 1
+  done
+  kill -KILL $l
+}
+trap 'kill $w $r; end; exit 143' HUP INT TERM
+)sh";
+
+constexpr std::string_view k_with_input = R"sh(
+$d "$0" -c "$c" <&3 3<&- &
+p=$!
+exec >/dev/null 2>&1 3<&-
+)sh";
+
+constexpr std::string_view k_with_lifeline = R"sh(
+$d "$0" -c "$c" 3<&- &
+p=$!
+exec >/dev/null 2>&1
+trap '' USR1
+(
+  exec 3<&-
+  s= n=0
+  trap 'n=0' USR1
+  trap 'kill $s; exit' HUP INT TERM
+  while [ $n -lt 3 ]; do
+    n=$((n + 1))
+    sleep "$tick" & s=$!
+    while kill -0 $s; do wait $s; done
+  done
+  end
+) &
+w=$!
+(
+  while read -r x <&3; do kill -USR1 $w; done
+  end
+) &
+r=$!
+exec 3<&-
+)sh";
+
+constexpr std::string_view k_finish = R"sh(
+wait $p
+s=$?
+kill $w $r
+[ -n "$d" ] && end
+exit $s
+)sh";
+
+/// `text` on one line, for printf's %b.
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    if (c == '\\') {
+      line += "\\\\";
+    } else if (c == '\n') {
+      line += "\\n";
+    } else {
+      line += c;
+    }
+  }
+  return line;
+}
+
+}  // namespace
+
+std::string_view remote_command_line() {
+  return R"sh(exec /bin/sh -c 'IFS= read -r s; eval "$(printf %b "$s")"' /bin/sh)sh";
+}
+
+std::string remote_program(std::string_view script, std::string_view token,
+                           const Supervision& how) {
+  const std::string word(token);
+  const std::string command = "echo " + word + " $$; echo " + word + " >&2\n" + std::string(script);
+  const auto tick = std::max<std::chrono::seconds::rep>(1, how.silence.count() / 3);
+  std::string program = "c=" + shell_quote(command) + " tick=" + std::to_string(tick);
+  program += k_prepare;
+  program += how.input ? k_with_input : k_with_lifeline;
+  program += k_finish;
+  return one_line(program) + "\n";
+}
+
+}  // namespace stab
