@@ -163,8 +163,9 @@ std::map<OpId, std::string> resolve_pins(const Model& model, std::span<const Pin
                                          const Discovered& discovered) {
   std::vector<const Pin*> strongest_first;
   for (const Pin& pin : pins) strongest_first.push_back(&pin);
-  std::stable_sort(strongest_first.begin(), strongest_first.end(),
-                   [](const Pin* a, const Pin* b) { return a->kind > b->kind; });
+  std::sort(strongest_first.begin(), strongest_first.end(), [](const Pin* a, const Pin* b) {
+    return a->kind != b->kind ? a->kind > b->kind : a < b;  // as written, where equally strong
+  });
   std::map<OpId, const Pin*> decided;
   for (const Pin* pin : strongest_first) {
     check_backend(*pin, backends);

@@ -182,6 +182,10 @@ TEST(Model, OperatorCodesOfOldAndNewFilesAreRead) {
   const Model recent = built("input x f32[4]\na = GELU(x)\noutput a\n");
   EXPECT_EQ(recent.subgraphs[0].operations[0].builtin_code, 150);
   EXPECT_EQ(recent.subgraphs[0].operations[0].type, "GELU");
+  const Model old_circle = built("input x f32[4]\na = BCQ_GATHER(x)\noutput a\n",
+                                 {.format = ModelFormat::circle, .old_codes = true});
+  EXPECT_EQ(old_circle.subgraphs[0].operations[0].builtin_code, -4);
+  EXPECT_EQ(old_circle.subgraphs[0].operations[0].type, "BCQGather");
   const std::string new_field_only = changed([](test::schema::ModelT& model) {
     for (auto& code : model.operator_codes) code->deprecated_builtin_code = 0;
   });

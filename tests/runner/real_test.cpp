@@ -10,9 +10,9 @@
 #include "runner/runner_process.h"
 #include "stab/core/runner_output.h"
 #include "stab/core/sha256.h"
+#include "support/model_builder.h"
 #include "support/real_world.h"
 #include "support/temp_dir.h"
-#include "support/tflite_builder.h"
 
 namespace stab::test {
 namespace {
@@ -25,24 +25,19 @@ using testing::MatchesRegex;
 using testing::Not;
 
 /// RELU of a float matrix whose first dimension may be open.
-std::string relu_model(std::int32_t rows, bool open) {
-  const std::vector<std::int32_t> signature =
-      open ? std::vector<std::int32_t>{-1, 4} : std::vector<std::int32_t>{};
-  return build_tflite({{.tensors = {{"in", TfliteType::float32, {rows, 4}, signature},
-                                    {"out", TfliteType::float32, {rows, 4}, signature}},
-                        .operators = {{19, {0}, {1}}},
-                        .inputs = {0},
-                        .outputs = {1}}});
+std::string relu_model(bool open) {
+  const std::string type = open ? "f32[?,4]" : "f32[1,4]";
+  return build_model("input in " + type + "\nout = RELU(in)\noutput out\n");
 }
 
 /// FILL: as many floats of 1.5 as its input says, which nothing but a run can tell.
 std::string fill_model() {
-  return build_tflite({{.tensors = {{"dims", TfliteType::int32, {1}},
-                                    {"value", TfliteType::float32, {}, {}, {0, 0, 192, 63}},
-                                    {"out", TfliteType::float32, {1}, {-1}}},
-                        .operators = {{94, {0, 1}, {2}}},
-                        .inputs = {0},
-                        .outputs = {2}}});
+  return build_model(R"(
+    input dims i32[1]
+    const value f32[] = 1.5
+    out f32[?] = FILL(dims, value)
+    output out
+  )");
 }
 
 std::string int32_bytes(std::int32_t value) {
@@ -134,7 +129,7 @@ TEST_P(RunnerReal, ItsFiguresAgreeWithEachOther) {
 }
 
 TEST_P(RunnerReal, WarmsUpForLongerThanTheRunsAskedWhereTheseAreShort) {
-  const fs::path tiny = built_package(relu_model(1, false));
+  const fs::path tiny = built_package(relu_model(false));
   EXPECT_GT(run_well({"-w", "1", tiny.string()}).warmup_runs.value(), 10);
   EXPECT_EQ(run_well({"-w", "0", tiny.string()}).warmup_runs.value(), 0);
   EXPECT_EQ(run_well({tiny.string()}).warmup_runs.value(), 0);
@@ -319,7 +314,7 @@ TEST_P(RunnerReal, NeverGivesAnOutputLessRoomThanItNeeds) {
 }
 
 TEST_P(RunnerReal, GivesOpenDimensionsTheShapeAskedOr1) {
-  const std::string open = built_package(relu_model(1, true)).string();
+  const std::string open = built_package(relu_model(true)).string();
   EXPECT_THAT(run_well({open}).outputs, ElementsAre(RunnerTensor{0, "f32", 16, {1, 4}}));
   const RunnerOutput three =
       run_well({"--shape_prepare", "[0, [3, 4]]", "--dump:raw", path("out"), open});
@@ -359,7 +354,6 @@ INSTANTIATE_TEST_SUITE_P(On, RunnerReal, testing::Values("onert-1.30", "onert-1.
 
 struct TypedInput {
   const char* name;
-  TfliteType type;
   std::size_t width;
   bool only_bits;
 };
@@ -368,18 +362,13 @@ struct TypedInput {
 class RunnerInputs : public testing::TestWithParam<TypedInput> {};
 
 TEST_P(RunnerInputs, AreRandomOverTheirWholeRangeOrBits) {
-  const auto [name, type, width, only_bits] = GetParam();
+  const auto [name, width, only_bits] = GetParam();
   const fs::path runtime = require_runtime("onert-1.30-" + host_arch());
   const TempDir dir;
-  const bool quantised = type == TfliteType::int8;
-  const std::optional<float> scale = quantised ? std::optional<float>(0.5F) : std::nullopt;
-  const std::string model =
-      build_tflite({{.tensors = {{"in", type, {4096}, {}, {}, scale},
-                                 {"shape", TfliteType::int32, {2}, {}, {64, 0, 0, 0, 64, 0, 0, 0}},
-                                 {"out", type, {64, 64}, {}, {}, scale}},
-                     .operators = {{22, {0, 1}, {2}, 17}},
-                     .inputs = {0},
-                     .outputs = {2}}});
+  const std::string scale = name == std::string("i8") ? "@0.5:0" : "";
+  const std::string model = build_model("input in " + std::string(name) + "[4096]" + scale +
+                                        "\nconst shape i32[2] = 64 64\nout " + name + "[64,64]" +
+                                        scale + " = RESHAPE(in, shape)\noutput out\n");
   const fs::path package = make_package(dir.path(), "typed", dir.write("typed.tflite", model));
   const std::string prefix = (dir.path() / "in").string();
   const ProcessResult result =
@@ -402,11 +391,9 @@ TEST_P(RunnerInputs, AreRandomOverTheirWholeRangeOrBits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Typed, RunnerInputs,
-                         testing::Values(TypedInput{"i32", TfliteType::int32, 4, true},
-                                         TypedInput{"i64", TfliteType::int64, 8, true},
-                                         TypedInput{"bool", TfliteType::boolean, 1, true},
-                                         TypedInput{"u8", TfliteType::uint8, 1, false},
-                                         TypedInput{"i8", TfliteType::int8, 1, false}),
+                         testing::Values(TypedInput{"i32", 4, true}, TypedInput{"i64", 8, true},
+                                         TypedInput{"bool", 1, true}, TypedInput{"u8", 1, false},
+                                         TypedInput{"i8", 1, false}),
                          [](const auto& which) { return std::string(which.param.name); });
 
 TEST(RunnerWarmUp, EndsAfterFiveSecondsWhateverWasAsked) {

@@ -374,7 +374,8 @@ class Builder {
       made.Set(std::move(options));
     } else if (op == "RESHAPE") {
       schema::ReshapeOptionsT options;
-      options.new_shape = numbers_of(attributes.text("shape", "1"));
+      const std::string shape = attributes.text("shape", "");
+      if (!shape.empty()) options.new_shape = numbers_of(shape);
       made.Set(std::move(options));
     } else if (op == "SQUEEZE") {
       schema::SqueezeOptionsT options;
