@@ -55,7 +55,7 @@ struct OpTiming {
   std::vector<RoundMedian> rounds;
   /// Executions of the graph behind it; 0: averages only, warm-up included.
   std::size_t samples = 0;
-  std::vector<std::string> runs;  ///< ids, in the order of `summarise`'s input
+  std::vector<std::string> runs;  ///< ids, in the order of rounds
   std::optional<int> position;    ///< in the order of execution
 };
 
@@ -75,9 +75,9 @@ struct FixedTiming {
 struct LabelTiming {
   std::string label;
   RunKind kind = RunKind::single;
-  std::vector<std::string> runs;    ///< ids of the runs with a usable trace
-  Interval graph_us;                ///< one execution of the graph, traced
-  std::vector<RoundMedian> rounds;  ///< of the graph, ascending
+  std::vector<std::string> runs;     ///< ids of the runs with a usable trace
+  std::optional<Interval> graph_us;  ///< one execution of the graph, traced
+  std::vector<RoundMedian> rounds;   ///< of the graph, ascending
   std::vector<std::vector<double>>
       samples_us;  ///< of the graph, for each of `rounds`; empty ones where only averages exist
   std::optional<Interval>

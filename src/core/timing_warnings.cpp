@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "timing_warnings.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+namespace stab {
+namespace {
+
+// Half-width of a stable interval and drift that is worth a word, in percent.
+constexpr double k_stable_percent = 1.0;
+constexpr double k_drift_percent = 5.0;
+
+std::string one_decimal(double value) {
+  std::array<char, 64> text;
+  const auto [end, error] =
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed, 1);
+  return error == std::errc() ? std::string(text.data(), end) : "very large";
+}
+
+void warn_about_label(const LabelTiming& label, std::vector<Warning>& warnings) {
+  if (label.averaged) {
+    warnings.push_back({"averages_only", Severity::warning, label.label,
+                        "only averages exist, and they hold the warm-up runs",
+                        "profiling again with a runtime that writes the Chrome trace"});
+  }
+  if (label.drift_percent && std::abs(*label.drift_percent) > k_drift_percent) {
+    warnings.push_back({"drift", Severity::warning, label.label,
+                        "the graph's time moved by " + one_decimal(*label.drift_percent) +
+                            " % from the first to the last round",
+                        "letting the device cool down, or fixing its clock (governor)"});
+  }
+  const auto half = label.graph_us ? half_width_percent(*label.graph_us) : std::nullopt;
+  if (half && *half > k_stable_percent) {
+    warnings.push_back({"unstable", Severity::warning, label.label,
+                        "the graph's time is known to " + one_decimal(*half) + " % only",
+                        "more rounds (--rounds), an idle device, or a fixed clock (governor)"});
+  }
+}
+
+void warn_about_fused(const Timings& timings, std::vector<Warning>& warnings) {
+  const bool fused = std::any_of(timings.fixed.begin(), timings.fixed.end(),
+                                 [](const FixedTiming& op) { return op.kind == FixedKind::fused; });
+  if (fused) {
+    warnings.push_back(
+        {"fused_operations", Severity::warning, "traces",
+         "the runtime timed sequences of operations, which cannot be scheduled one by one",
+         "profiling again with OP_SEQ_MAX_NODE=1"});
+  }
+}
+
+}  // namespace
+
+void add_trace_warnings(const std::string& label, const std::vector<const RunTrace*>& runs,
+                        std::vector<Warning>& warnings) {
+  std::map<std::string, std::pair<Warning, std::size_t>> by_id;
+  for (const RunTrace* run : runs) {
+    for (const Warning& warning : run->trace.warnings) {
+      ++by_id.try_emplace(warning.id, warning, 0).first->second.second;
+    }
+  }
+  for (auto& [id, found] : by_id) {
+    auto& [warning, times] = found;
+    warning.text = warning.subject + ": " + warning.text;
+    if (times > 1) warning.text += " (and the like in " + std::to_string(times - 1) + " more runs)";
+    warning.subject = label;
+    warnings.push_back(warning);
+  }
+}
+
+void add_timing_warnings(Timings& timings) {
+  for (const LabelTiming& label : timings.labels) warn_about_label(label, timings.warnings);
+  warn_about_fused(timings, timings.warnings);
+  std::stable_sort(timings.warnings.begin(), timings.warnings.end(),
+                   [](const Warning& a, const Warning& b) {
+                     return std::tie(a.subject, a.id) < std::tie(b.subject, b.id);
+                   });
+}
+
+}  // namespace stab
