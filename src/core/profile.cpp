@@ -13,30 +13,16 @@ namespace {
 constexpr int k_schema_version = 1;
 constexpr const char* k_kind = "profile";
 
-constexpr std::array<std::pair<RunKind, std::string_view>, 3> k_run_kinds = {
-    {{RunKind::single, "single"},
-     {RunKind::discover, "discover"},
-     {RunKind::calibrate, "calibrate"}}};
-constexpr std::array<std::pair<RunStatus, std::string_view>, 5> k_statuses = {
-    {{RunStatus::ok, "ok"},
-     {RunStatus::failed, "failed"},
-     {RunStatus::timeout, "timeout"},
-     {RunStatus::signal, "signal"},
-     {RunStatus::no_trace, "no_trace"}}};
+constexpr std::array k_run_kinds = {RunKind::single, RunKind::discover, RunKind::calibrate};
+constexpr std::array k_statuses = {RunStatus::ok, RunStatus::failed, RunStatus::timeout,
+                                   RunStatus::signal, RunStatus::no_trace};
 
-template <typename Names, typename Value>
-std::string_view name_of(const Names& names, Value value) {
-  for (const auto& [candidate, name] : names) {
-    if (candidate == value) return name;
-  }
-  return names.front().second;
-}
-
-template <typename Names>
-auto value_of(const Names& names, const JsonPlace& place) {
+// The one of `values` that the documents write as this text.
+template <typename Values>
+auto value_of(const Values& values, const JsonPlace& place) {
   const std::string text = place.text();
-  for (const auto& [value, name] : names) {
-    if (name == text) return value;
+  for (const auto value : values) {
+    if (to_string(value) == text) return value;
   }
   place.fail("'" + text + "' is not known");
 }
@@ -158,10 +144,15 @@ ProfileRun read_run(const JsonPlace& place) {
 }  // namespace
 
 std::string_view to_string(RunKind kind) {
-  return name_of(k_run_kinds, kind);
-}
-std::string_view to_string(RunStatus status) {
-  return name_of(k_statuses, status);
+  switch (kind) {
+    case RunKind::single:
+      return "single";
+    case RunKind::discover:
+      return "discover";
+    case RunKind::calibrate:
+      return "calibrate";
+  }
+  return "single";
 }
 
 std::string render_profile(const Profile& profile) {

@@ -285,41 +285,47 @@ TEST(PairRounds, KeepsTheRoundsThatBothHave) {
   EXPECT_TRUE(pair_rounds({}, b).a.empty());
 }
 
-TEST(AveragedTimes, LetTheLastFileDecide) {
+TEST(AveragedRuns, AreWhatTheFirstStabReadFromItsFiles) {
   std::vector<RunTrace> runs = {
-      run("cpu", 0,
-          {averaged_op({0, 0}, "cpu", "Conv2D", 50), averaged_op({0, 1}, "cpu", "Add", 5)}),
       run("ruy", 0,
-          {averaged_op({0, 0}, "ruy", "Conv2D", 40), averaged_op({0, 1}, "cpu", "Add", 9)})};
-  runs[0].trace.graph_averaged = AveragedTime{60, {}, {}};
-  runs[1].trace.graph_averaged = AveragedTime{55, {}, {}};
-  const AveragedTimes times =
-      averaged_times(runs, 1, std::vector<std::string>{"cpu", "ruy", "xnnpack"});
-  ASSERT_EQ(times.ops.size(), 3);
-  EXPECT_EQ(times.ops[0].backend, "cpu");
-  EXPECT_EQ(times.ops[0].mean_us, 50);
-  EXPECT_EQ(times.ops[1].backend, "ruy");
-  EXPECT_EQ(times.ops[1].mean_us, 40);
-  EXPECT_EQ(times.ops[2].mean_us, 9);
-  ASSERT_EQ(times.graphs.size(), 2);
-  EXPECT_EQ(times.graphs[1].label, "ruy");
-  EXPECT_EQ(times.graphs[1].mean_us, 55);
-  EXPECT_TRUE(times.one_file_each);
-  EXPECT_EQ(averaged_times(runs, 1, std::vector<std::string>{"ruy", "cpu"}).ops[2].mean_us, 5);
+          {averaged_op({0, 0}, "ruy", "Conv2D", 40), averaged_op({0, 1}, "cpu", "Add", 9)}),
+      run("cpu", 0,
+          {averaged_op({0, 0}, "cpu", "Conv2D", 50), averaged_op({0, 1}, "cpu", "Add", 5)})};
+  runs[0].trace.graph_averaged = AveragedTime{55, {}, {}};
+  runs[1].trace.graph_averaged = AveragedTime{60, {}, {}};
+  const AveragedRuns averaged =
+      averaged_runs(runs, 1, std::vector<std::string>{"cpu", "ruy", "xnnpack"});
+  ASSERT_EQ(averaged.runs.size(), 2);
+  EXPECT_TRUE(averaged.one_file_each);
+  EXPECT_EQ(averaged.runs[0].backend, "cpu");
+  EXPECT_EQ(averaged.runs[0].graph_avg_us, 60);
+  EXPECT_EQ(averaged.runs[0].ops.at(0).avg_us, 50);
+  EXPECT_EQ(averaged.runs[1].backend, "ruy");
+  EXPECT_EQ(averaged.runs[1].ops.at(0).backend, "ruy");
+  EXPECT_EQ(averaged.runs[1].ops.at(0).type, "Conv2D");
+  EXPECT_EQ(averaged.runs[1].ops.at(1).avg_us, 9);
+  EXPECT_TRUE(averaged_runs(runs, 2, std::vector<std::string>{"cpu"}).runs.empty());
 }
 
-TEST(AveragedTimes, TakeTheMeanOverRoundsAndPromiseLess) {
-  const std::vector<RunTrace> runs = {run("cpu", 0, {averaged_op({0, 0}, "cpu", "Add", 5)}),
-                                      run("cpu", 1, {averaged_op({0, 0}, "cpu", "Add", 8)})};
-  const AveragedTimes times = averaged_times(runs, 1, std::vector<std::string>{"cpu"});
-  EXPECT_EQ(times.ops.at(0).mean_us, 6.5);
-  EXPECT_FALSE(times.one_file_each);
-  const AveragedTimes samples =
-      averaged_times(std::vector<RunTrace>{run("cpu", 0, {op({0, 0}, "cpu", "Add", {4, 6})})}, 1,
-                     std::vector<std::string>{"cpu"});
-  EXPECT_EQ(samples.ops.at(0).mean_us, 5);
-  EXPECT_EQ(samples.graphs.at(0).mean_us, 6);
-  EXPECT_FALSE(samples.one_file_each);
+TEST(AveragedRuns, TakeTheMeanOverRoundsAndPromiseLess) {
+  std::vector<RunTrace> runs = {run("cpu", 0, {averaged_op({0, 0}, "cpu", "Add", 5)}),
+                                run("cpu", 1, {averaged_op({0, 0}, "cpu", "Add", 8)})};
+  runs[0].trace.graph_averaged = AveragedTime{6, {}, {}};
+  runs[1].trace.graph_averaged = AveragedTime{9, {}, {}};
+  const AveragedRuns rounds = averaged_runs(runs, 1, std::vector<std::string>{"cpu"});
+  EXPECT_EQ(rounds.runs.at(0).ops.at(0).avg_us, 6.5);
+  EXPECT_EQ(rounds.runs.at(0).graph_avg_us, 7.5);
+  EXPECT_FALSE(rounds.one_file_each);
+}
+
+TEST(AveragedRuns, FallBackOnSamplesAndLeaveOutAGraphWithoutTime) {
+  std::vector<RunTrace> runs = {run("cpu", 0, {op({0, 0}, "cpu", "Add", {4, 6})}),
+                                run("ruy", 0, {averaged_op({0, 0}, "ruy", "Add", 5)})};
+  const AveragedRuns averaged = averaged_runs(runs, 1, std::vector<std::string>{"cpu", "ruy"});
+  ASSERT_EQ(averaged.runs.size(), 1);
+  EXPECT_EQ(averaged.runs[0].ops.at(0).avg_us, 5);
+  EXPECT_EQ(averaged.runs[0].graph_avg_us, 6);
+  EXPECT_FALSE(averaged.one_file_each);
 }
 
 // The recorded runs of an emulated board, each label one round.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "stab/core/error.h"
+#include "stab/core/greedy.h"
 #include "stab/core/ids.h"
 #include "stab/core/profile.h"
 #include "stab/core/statistics.h"
@@ -124,28 +125,17 @@ struct PairedRounds {
 };
 PairedRounds pair_rounds(std::span<const RoundMedian> a, std::span<const RoundMedian> b);
 
-/// What the original tool decides by: averages as they are, warm-up included.
-struct AveragedTimes {
-  struct Op {
-    OpId op;
-    std::string backend;
-    std::string type;
-    double mean_us = 0;
-  };
-  struct Graph {
-    std::string label;
-    double mean_us = 0;
-  };
-  std::vector<Op> ops;        ///< by operation, then backend
-  std::vector<Graph> graphs;  ///< in the order of the labels asked for
-  bool one_file_each =
-      true;  ///< each label had one run with an averaged file: the original would decide the same
+/// What the rule of the first stab decides by: averages as they are, warm-up included.
+struct AveragedRuns {
+  std::vector<AveragedRun> runs;  ///< in the order of the labels asked for
+  /// Each label had one run with an averaged file: the original would decide the same.
+  bool one_file_each = true;
 };
 
-/// Reads the runs of each of `labels` in this order; the last label that has an operation on a
-/// backend decides its time. Several rounds of a label give the mean of their averages. A run
+/// The single runs of each of `labels`, in this order; a label without a usable run, or whose graph
+/// time is not known, is left out. Several rounds of a label give the mean of their averages; a run
 /// without the averaged form counts with the mean of its samples.
-AveragedTimes averaged_times(std::span<const RunTrace> runs, int threads,
-                             std::span<const std::string> labels);
+AveragedRuns averaged_runs(std::span<const RunTrace> runs, int threads,
+                           std::span<const std::string> labels);
 
 }  // namespace stab

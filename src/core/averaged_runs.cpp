@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -53,21 +52,20 @@ Label read_label(std::span<const RunTrace> runs, int threads, const std::string&
 
 }  // namespace
 
-AveragedTimes averaged_times(std::span<const RunTrace> runs, int threads,
-                             std::span<const std::string> labels) {
-  AveragedTimes times;
-  std::map<Key, AveragedTimes::Op> ops;
+AveragedRuns averaged_runs(std::span<const RunTrace> runs, int threads,
+                           std::span<const std::string> labels) {
+  AveragedRuns result;
   for (const std::string& name : labels) {
     const Label label = read_label(runs, threads, name);
-    if (label.runs == 0) continue;
-    times.one_file_each = times.one_file_each && label.runs == 1 && label.averaged;
+    if (label.graph.empty()) continue;
+    result.one_file_each = result.one_file_each && label.runs == 1 && label.averaged;
+    AveragedRun run{parse_run_label(name).backend, mean(label.graph), {}};
     for (const auto& [key, found] : label.ops) {
-      ops[key] = {key.first, key.second, found.first, mean(found.second)};
+      run.ops.push_back({key.first, key.second, found.first, mean(found.second)});
     }
-    if (!label.graph.empty()) times.graphs.push_back({name, mean(label.graph)});
+    result.runs.push_back(std::move(run));
   }
-  for (auto& [key, op] : ops) times.ops.push_back(std::move(op));
-  return times;
+  return result;
 }
 
 }  // namespace stab
