@@ -141,4 +141,5 @@ build_preset() {
 }
 
 # started_at PID: when the kernel started that process, in clock ticks (tells it from a later one of the same number).
-started_at() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20; }
+# Nothing for one that has ended, also where nobody has collected it (process 1 of a container often does not).
+started_at() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | awk '$1 != "Z" { print $20 }'; }
