@@ -58,7 +58,8 @@ class Solver {
 
   void solve(const Component& component) {
     const std::optional<solver::EliminationPlan> plan =
-        solver::plan_elimination(reduction_, component, limits_.table_states, limits_.total_states);
+        solver::plan_elimination(reduction_, component, limits_.table_states, limits_.total_states,
+                                 solver::PlanEffort::thorough);
     if (!plan) return search(component);
     const solver::CheapestStates found = solver::eliminate(plan->graph, plan->order);
     if (found.cost >= solver::k_infinite) throw_impossible();

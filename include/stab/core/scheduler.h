@@ -46,7 +46,7 @@ struct SolverLimits {
   std::uint64_t table_states = std::uint64_t{1}
                                << 23;  ///< largest single table (each entry takes 8 bytes)
   std::uint64_t total_states = std::uint64_t{1} << 28;   ///< of all tables of one component
-  std::uint64_t search_states = std::uint64_t{1} << 30;  ///< of branch and bound over one component
+  std::uint64_t search_states = std::uint64_t{1} << 29;  ///< of branch and bound over one component
 };
 
 /// A backend per operation, and what is known about it.

@@ -49,8 +49,7 @@ class Search {
   SearchResult run() {
     Node root;
     if (examine(root)) open_.push(root);
-    while (!open_.empty() && open_.top().bound < result_.cost &&
-           result_.states < limits_.search_states) {
+    while (!open_.empty() && open_.top().bound < result_.cost && !spent()) {
       const Node node = open_.top();
       open_.pop();
       expand(node);
@@ -105,6 +104,8 @@ class Search {
   void expand(const Node& node) {
     for (int b = 0; b < problem_.backends; ++b) {
       if (!has(node.branch_domain, b)) continue;
+      // Its bound stands for the children that are left out.
+      if (spent()) return open_.push(node);
       Node child;
       child.bound = node.bound;
       child.depth = node.depth + 1;
@@ -113,6 +114,8 @@ class Search {
       if (examine(child) && child.bound < result_.cost) open_.push(std::move(child));
     }
   }
+
+  bool spent() const { return result_.states >= limits_.search_states; }
 
   /// Bounds a node. False when it is solved or cannot be.
   bool examine(Node& node) {
@@ -126,7 +129,7 @@ class Search {
     Ticks bound = reduction.decided_cost();
     Ticks most_doubt = -1;
     for (const Component& component : reduction.components()) {
-      bound = add(bound, examine_part(reduction, component, node, placement, most_doubt));
+      bound = add(bound, examine_part(reduction, component, bound, node, placement, most_doubt));
     }
     if (bound >= k_infinite) return false;
     offer(placement);
@@ -135,10 +138,10 @@ class Search {
   }
 
   /// The cost of a component, or a bound of it; completes the placement.
-  Ticks examine_part(const Reduction& reduction, const Component& component, Node& node,
+  Ticks examine_part(const Reduction& reduction, const Component& component, Ticks rest, Node& node,
                      std::vector<int>& placement, Ticks& most_doubt) {
     const auto plan = plan_elimination(reduction, component, limits_.table_states / k_node_share,
-                                       limits_.total_states / k_node_share);
+                                       limits_.total_states / k_node_share, PlanEffort::quick);
     if (plan) {
       const CheapestStates found = eliminate(plan->graph, plan->order);
       count(plan->order.total_states);
@@ -148,9 +151,9 @@ class Search {
       }
       return found.cost;
     }
-    const FactorGraph graph = encode(reduction, component, {SharedTensor::offer, 2});
+    const FactorGraph graph = encode(reduction, component, {SharedTensor::unite, 2});
     DualBound dual(graph);
-    tighten(dual, node.depth == 0 ? k_root_passes : k_node_passes);
+    tighten(dual, rest, node.depth == 0 ? k_root_passes : k_node_passes);
     const std::vector<int> states = dual.guess();
     const std::vector<Ticks> doubt = dual.doubt(states);
     for (std::size_t k = 0; k < component.ops.size(); ++k) {
@@ -164,14 +167,16 @@ class Search {
     return dual.bound();
   }
 
-  /// Passes until they bring less than a millionth of the bound in ten.
-  void tighten(DualBound& dual, int passes) {
+  /// Passes until ten of them bring less than a fiftieth of what separates the bound from the best
+  /// answer; `rest` is the cost of all other operations.
+  void tighten(DualBound& dual, Ticks rest, int passes) {
     Ticks before = dual.bound();
-    for (int pass = 1; pass <= passes; ++pass) {
+    for (int pass = 1; pass <= passes && !spent(); ++pass) {
       dual.improve();
       count(dual.entries() * 4);
       if (pass % 10 != 0) continue;
-      if (dual.bound() - before <= dual.bound() / 1'000'000) return;
+      const Ticks missing = result_.cost - add(rest, dual.bound());
+      if (missing <= 0 || dual.bound() - before < missing / 50) return;
       before = dual.bound();
     }
   }

@@ -3,6 +3,7 @@
 // cheapest states.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -30,26 +31,37 @@ class DualBound {
   /// are zero only when the states cost no more than the bound.
   std::vector<Ticks> doubt(const std::vector<int>& states) const;
 
-  /// Table entries of all functions: the effort of one visit to each.
+  /// Entries of all functions that are not infinite: the effort of one visit to each.
   std::uint64_t entries() const { return entries_; }
 
  private:
+  /// A function of two or more variables: only what can be, since "the union of these two sets" is
+  /// possible for few triples.
+  struct Entries {
+    std::vector<int> scope;
+    std::vector<std::uint16_t> states;  ///< of each entry, one per variable of the scope
+    std::vector<Ticks> costs;
+  };
+
+  /// A function of a variable, and which of its states that variable's is.
   struct Place {
-    int table = 0;
-    std::ptrdiff_t step = 1;  ///< between entries whose state of this variable differs by one
-    bool ahead = false;       ///< another variable of the function comes later in the order
+    int function = 0;
+    std::size_t index = 0;
+    bool ahead = false;  ///< another variable of the function comes later in the order
     bool behind = false;
   };
 
+  void add_function(const Table& table);
+  void set_order();
   void visit(int v, bool forwards);
   Ticks sum_of_minima() const;
   std::vector<Ticks> minima(int v, const Place& place) const;
-  void shift(int v, const Place& place, const std::vector<Ticks>& by);
-  Ticks cheapest_with(const Table& table, int v, int state, const std::vector<int>& states) const;
+  void shift(const Place& place, const std::vector<Ticks>& by);
+  Ticks cheapest_with(const Place& place, int state, const std::vector<int>& states) const;
 
   const FactorGraph& graph_;
   std::vector<std::vector<Ticks>> own_;  ///< per variable and state
-  std::vector<Table> tables_;            ///< functions of two and more variables
+  std::vector<Entries> functions_;
   std::vector<std::vector<Place>> places_;
   std::vector<int> order_;
   Ticks bound_ = 0;

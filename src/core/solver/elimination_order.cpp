@@ -15,11 +15,9 @@ constexpr std::size_t k_largest_exact_degree = 40;
 /// Above this degree a neighbour's neighbours keep their older counts until they come up.
 constexpr std::size_t k_largest_refreshed_degree = 12;
 
-enum class Rule { fewest_new_edges, smallest_bag };
-
 class Eliminator {
  public:
-  Eliminator(const FactorGraph& graph, Rule rule) : graph_(graph), rule_(rule) {
+  Eliminator(const FactorGraph& graph, EliminationRule rule) : graph_(graph), rule_(rule) {
     neighbours_.resize(graph.variables.size());
     gone_.assign(graph.variables.size(), false);
     for (const Factor& factor : graph.factors) connect_all(factor.scope);
@@ -84,8 +82,8 @@ class Eliminator {
   }
 
   Key key(int v) const {
-    const Key by_edges{new_edges(v), bag_states(v)};
-    return rule_ == Rule::fewest_new_edges ? by_edges : Key{by_edges.second, by_edges.first};
+    if (rule_ == EliminationRule::smallest_bag) return {bag_states(v), 0};
+    return {new_edges(v), bag_states(v)};
   }
 
   void eliminate(int v) {
@@ -105,15 +103,17 @@ class Eliminator {
     for (const int n : around) refresh(n);
   }
 
-  /// New edges lower the counts of those who see both ends.
+  /// New edges change the bags of those they join, and lower the counts of those who see both ends.
   void refresh(int v) {
     queue_.push({key(v), v});
-    if (neighbours_[v].size() > k_largest_refreshed_degree) return;
+    if (rule_ == EliminationRule::smallest_bag ||
+        neighbours_[v].size() > k_largest_refreshed_degree)
+      return;
     for (const int n : neighbours_[v]) queue_.push({key(n), n});
   }
 
   const FactorGraph& graph_;
-  Rule rule_;
+  EliminationRule rule_;
   std::vector<std::vector<int>> neighbours_;  ///< of variables that are left, sorted
   std::vector<bool> gone_;
   std::priority_queue<std::pair<Key, int>, std::vector<std::pair<Key, int>>, std::greater<>> queue_;
@@ -123,14 +123,10 @@ class Eliminator {
 }  // namespace
 
 std::optional<EliminationOrder> find_elimination_order(const FactorGraph& graph,
+                                                       EliminationRule rule,
                                                        std::uint64_t table_limit,
                                                        std::uint64_t total_limit) {
-  std::optional<EliminationOrder> best =
-      Eliminator(graph, Rule::fewest_new_edges).run(table_limit, total_limit);
-  if (best) total_limit = best->total_states - 1;
-  std::optional<EliminationOrder> other =
-      Eliminator(graph, Rule::smallest_bag).run(table_limit, total_limit);
-  return other ? other : best;
+  return Eliminator(graph, rule).run(table_limit, total_limit);
 }
 
 }  // namespace stab::solver

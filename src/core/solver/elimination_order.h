@@ -19,11 +19,17 @@ struct EliminationOrder {
   std::uint64_t total_states = 0;  ///< over all bags, at most 2^62
 };
 
-/// The cheaper one of two greedy orders: fewest new edges first ("min-fill"), and smallest bag
-/// first. Ties go to the lower variable, so the order is always the same. Bodlaender and Koster,
-/// "Treewidth computations I: Upper bounds", 2010. Absent when both need a table of more than
-/// `table_limit` entries or more than `total_limit` over all bags.
+/// Which variable is eliminated next; ties go to the lower one, so the order is always the same.
+/// Bodlaender and Koster, "Treewidth computations I: Upper bounds", 2010.
+enum class EliminationRule {
+  smallest_bag,     ///< quick to find
+  fewest_new_edges  ///< "min-fill": often narrower, and slow to find where the graph is wide
+};
+
+/// A greedy order. Absent when it needs a table of more than `table_limit` entries or more than
+/// `total_limit` over all bags.
 std::optional<EliminationOrder> find_elimination_order(const FactorGraph& graph,
+                                                       EliminationRule rule,
                                                        std::uint64_t table_limit,
                                                        std::uint64_t total_limit);
 

@@ -9,6 +9,9 @@
 namespace stab::solver {
 namespace {
 
+/// Plans of fewer states are carried out sooner than a better one is found.
+constexpr std::uint64_t k_cheap_states_per_op = 1000;
+
 std::vector<Encoding> encodings_that_differ(const Reduction& reduction,
                                             const Component& component) {
   std::size_t most_readers = 0;
@@ -32,16 +35,23 @@ std::vector<Encoding> encodings_that_differ(const Reduction& reduction,
 std::optional<EliminationPlan> plan_elimination(const Reduction& reduction,
                                                 const Component& component,
                                                 std::uint64_t table_limit,
-                                                std::uint64_t total_limit) {
+                                                std::uint64_t total_limit, PlanEffort effort) {
   std::optional<EliminationPlan> best;
-  for (const Encoding encoding : encodings_that_differ(reduction, component)) {
-    EliminationPlan plan{encode(reduction, component, encoding), {}};
-    std::optional<EliminationOrder> order =
-        find_elimination_order(plan.graph, table_limit, total_limit);
-    if (!order) continue;
-    total_limit = order->total_states - 1;
-    plan.order = std::move(*order);
-    best = std::move(plan);
+  const auto try_rule = [&](EliminationRule rule) {
+    for (const Encoding encoding : encodings_that_differ(reduction, component)) {
+      EliminationPlan plan{encode(reduction, component, encoding), {}};
+      std::optional<EliminationOrder> order =
+          find_elimination_order(plan.graph, rule, table_limit, total_limit);
+      if (!order) continue;
+      total_limit = order->total_states - 1;
+      plan.order = std::move(*order);
+      best = std::move(plan);
+    }
+  };
+  try_rule(EliminationRule::smallest_bag);
+  const std::uint64_t cheap = k_cheap_states_per_op * component.ops.size();
+  if (effort == PlanEffort::thorough && (!best || best->order.total_states > cheap)) {
+    try_rule(EliminationRule::fewest_new_edges);
   }
   return best;
 }

@@ -24,12 +24,16 @@ struct EliminationPlan {
   }
 };
 
+/// How hard to look for a plan: `quick` takes the rule that is quick to find, `thorough` also the
+/// one that finds narrower orders, where the first did not find a cheap one.
+enum class PlanEffort { quick, thorough };
+
 /// Compares the encodings that differ for this component. Absent when all need larger tables than
 /// the limits allow (entries of one table, entries over all bags). `reduction` must outlive the
 /// plan.
 std::optional<EliminationPlan> plan_elimination(const Reduction& reduction,
                                                 const Component& component,
                                                 std::uint64_t table_limit,
-                                                std::uint64_t total_limit);
+                                                std::uint64_t total_limit, PlanEffort effort);
 
 }  // namespace stab::solver

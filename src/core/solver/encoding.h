@@ -15,7 +15,7 @@ enum class SharedTensor {
   unite,  ///< one variable per reader: the set of backends that it and the readers after it are on.
           ///< Tensors whose last readers are the same share these, which is what flat dense blocks
           ///< need
-  split  ///< one variable per target backend: is it brought there or not
+  split   ///< one variable per target backend: is it brought there or not
 };
 
 /// Up to `direct_readers` open readers (1 or 2), a tensor's cost is one function of its producer
