@@ -239,7 +239,7 @@ std::string script_prologue(std::string_view word) {
   std::string text = "N=" + std::string(word) + "\n";
   text += R"SH(umask 077
 say() { printf '%s\n' "$*"; }
-die() { d_=$1; shift; printf 'fail %s %s\n@%s end\n' "$d_" "$*" "$N"; exit 0; }
+die() { d_=$1; shift; printf 'fail %s %s\n@%s end\n' "$d_" "$*" "$N"; exit 74; }
 have() { command -v "$1" >/dev/null 2>&1; }
 HASH=
 if have sha256sum; then HASH=sha256sum

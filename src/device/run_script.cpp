@@ -236,12 +236,13 @@ bool stage_run_inputs(Transport& transport, const std::string& work_folder,
 
   std::vector<TarMember> members;
   for (const TreeFile& file : tree.files())
-    members.push_back({file.path, file.size, false, {}, file.content});
+    members.push_back({file.path, file.size, false, {}, {}, file.content});
   TarStream tar(std::move(members));
-  std::string script = ready_folder_script(work_folder, request) +
-                       "make_run_folder\ncd \"$RD\" || die run \"cannot enter $RD\"\n"
-                       "e_=$(tar -x -m -o -f - 2>&1) || { rm -rf \"$RD\"; die space \"cannot "
-                       "unpack the inputs: $e_\"; }\n";
+  std::string script =
+      ready_folder_script(work_folder, request) +
+      "make_run_folder\ncd \"$RD\" || die run \"cannot enter $RD\"\n"
+      "e_=$(tar -x -m -o -f - 2>&1 && cat >/dev/null) || { rm -rf \"$RD\"; die space \"cannot "
+      "unpack the inputs: $e_\"; }\n";
   for (const TreeFile& file : tree.files()) {
     script += "h_=; [ -z \"$HASH\" ] || h_=$($HASH <" + file.path + "); say \"input " + file.path +
               " $(size_of " + file.path + ") ${h_%% *}\"\n";

@@ -29,13 +29,14 @@ struct EntryDeleter {
 struct TarStream::State {
   std::vector<TarMember> members;
   std::size_t next = 0;
-  std::unique_ptr<archive, ArchiveDeleter> writer{archive_write_new()};
   std::string pending;  // written by libarchive, not yet read
   std::size_t pending_at = 0;
   std::ifstream file;      // of the member under way
   std::uint64_t left = 0;  // of its content
   std::uint64_t content = 0;
   bool closed = false;
+  // Last, so that it goes first: ending an archive before its time still writes to `pending`.
+  std::unique_ptr<archive, ArchiveDeleter> writer{archive_write_new()};
 
   static la_ssize_t take(archive*, void* self, const void* bytes, size_t count) {
     static_cast<State*>(self)->pending.append(static_cast<const char*>(bytes), count);
@@ -67,7 +68,12 @@ struct TarStream::State {
     archive_entry_set_mtime(entry.get(), 0, 0);
     archive_entry_set_uid(entry.get(), 0);
     archive_entry_set_gid(entry.get(), 0);
-    if (one.link_target.empty()) {
+    if (!one.twin.empty()) {
+      archive_entry_set_filetype(entry.get(), AE_IFREG);
+      archive_entry_set_perm(entry.get(), one.executable ? 0755 : 0644);
+      archive_entry_set_hardlink(entry.get(), one.twin.c_str());
+      left = 0;
+    } else if (one.link_target.empty()) {
       archive_entry_set_filetype(entry.get(), AE_IFREG);
       archive_entry_set_perm(entry.get(), one.executable ? 0755 : 0644);
       archive_entry_set_size(entry.get(), static_cast<la_int64_t>(one.size));
@@ -79,8 +85,8 @@ struct TarStream::State {
       left = 0;
     }
     check(archive_write_header(writer.get(), entry.get()));
-    if (const auto* path = std::get_if<std::filesystem::path>(&one.content);
-        path != nullptr && one.link_target.empty()) {
+    const auto* path = std::get_if<std::filesystem::path>(&one.content);
+    if (path != nullptr && one.link_target.empty() && one.twin.empty()) {
       file = std::ifstream(*path, std::ios::binary);
       if (!file) fail("it cannot be read");
     }

@@ -12,12 +12,13 @@
 
 namespace stab {
 
-/// One member: a regular file or a symbolic link at `path`.
+/// One member at `path`: a regular file, a symbolic link, or another name of a member before it.
 struct TarMember {
   std::string path;
   std::uint64_t size = 0;
   bool executable = false;
-  std::string link_target;  ///< empty for a regular file
+  std::string link_target;  ///< of a symbolic link; otherwise empty
+  std::string twin;         ///< path of a member before it whose file this is, too; otherwise empty
   Content content;
 };
 

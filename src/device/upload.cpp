@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stab/device/upload.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "stab/core/sha256.h"
+#include "stab/device/exchange.h"
+#include "stab/device/shell.h"
+#include "tree_script.h"
+#include "upload_stream.h"
+
+namespace stab {
+namespace {
+
+constexpr const char* k_what = "cannot upload to the device";
+constexpr std::uint64_t k_block = 4096;
+constexpr std::chrono::milliseconds k_far{3};
+
+// How a file stands in a list of hashes: an executable one has a doubled slash, which changes
+// nothing for the tool that checks the list.
+std::string listed_path(const TreeFile& file) {
+  return (file.executable ? ".//" : "./") + file.path;
+}
+
+std::string identity(bool executable, std::string_view sha256) {
+  return (executable ? "x " : "- ") + std::string(sha256);
+}
+
+std::string tree_of(const std::string& path) {
+  return path.substr(0, path.find('/'));
+}
+
+std::uint64_t room_for(std::uint64_t bytes) {
+  return (bytes + k_block - 1) / k_block * k_block;
+}
+
+std::string quoted_names(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : " ") + name;
+  return shell_quote(text);
+}
+
+std::string human(std::uint64_t bytes) {
+  if (bytes < 10'000) return std::to_string(bytes) + " bytes";
+  if (bytes < 10'000'000) return std::to_string(bytes / 1000) + " KB";
+  return std::to_string(bytes / 1'000'000) + " MB";
+}
+
+// Prints what is in doubt: "tree NAME", then "HASH  PATH" of each file, "x PATH" of executable
+// ones, "o PATH" of all that is no file.
+constexpr const char* k_inspect = R"SH(
+for t in $DOUBT; do
+  d=$t
+  [ -d "$d" ] || d=$t.part
+  cd "$W/$d" 2>/dev/null || continue
+  say "tree $t"
+  find . -type f -exec $HASH {} +
+  find . -type f -perm -100 -exec printf 'x %s\n' {} +
+  find . ! -type f ! -type d -exec printf 'o %s\n' {} +
+done
+)SH";
+
+// Expects $BUILD (trees to build), $DROP (trees to forget), $NEED (bytes), $PACKED. Then orders
+// come on standard input: remove, make a folder, link; after the line "." the archive. Everything
+// is built in NAME.part and renamed once it is right.
+constexpr const char* k_receive = R"SH(
+free_of() {
+  set -f
+  l_=$(df -Pk . 2>/dev/null)
+  set -- ${l_##*
+}
+  set +f
+  [ -z "$4" ] || printf ', %s bytes free' "$(($4 * 1024))"
+}
+failed() {
+  case $1 in
+    *o\ space*|*uota*|*ile\ too\ large*)
+      f_=$(free_of)
+      for t in $BUILD; do rm -rf "$t.part"; done
+      rm -rf up
+      die full "no room in $W: $NEED bytes needed$f_" ;;
+  esac
+  die "${2:-write}" "cannot write in $W: $1"
+}
+e_=$( { rm -rf up && mkdir up && { [ -d manifest ] || mkdir manifest; }; } 2>&1) || failed "$e_"
+for t in $DROP; do rm -rf "$t" "$t.part"; done
+for t in $BUILD; do
+  rm -f "manifest/$t.list" "manifest/$t.sums"
+  if [ -d "$t" ]; then
+    rm -rf "$t.part"
+    e_=$(mv "$t" "$t.part" 2>&1) || failed "$e_"
+  else
+    [ -d "$t.part" ] || e_=$(mkdir "$t.part" 2>&1) || failed "$e_"
+  fi
+done
+umask 022
+while IFS= read -r l; do
+  p=${l#? }
+  case $l in
+    .) break ;;
+    R\ *) rm -rf "$p" ;;
+    D\ *) e_=$(mkdir -p "$p" 2>&1) || failed "$e_" ;;
+    L\ *) b=${p#*//} a=${p%%//*}
+      ln "$a" "$b" 2>/dev/null || e_=$(cp -p "$a" "$b" 2>&1) || failed "$e_" ;;
+  esac
+done
+if [ -n "$PACKED" ]; then e_=$( { gzip -dc | tar -x -m -o -f -; } 2>&1)
+else e_=$(tar -x -m -o -f - 2>&1 && cat >/dev/null); fi
+[ $? = 0 ] || failed "$e_" cut
+[ -f up/end ] || die cut "the stream ended before its end"
+for t in $BUILD; do
+  if [ -z "$HASH" ]; then
+    while IFS= read -r l; do
+      n=${l%% *} p=${l#* }
+      [ "$(size_of "$t.part/$p")" = "$n" ] || die damaged "$p did not arrive whole"
+    done <"up/$t.sizes"
+  elif [ -s "up/$t.sums" ]; then
+    r_=$(cd "$t.part" && $HASH -c "../up/$t.sums" 2>&1) || {
+      r_=$(printf '%s\n' "$r_" | while IFS= read -r l; do case $l in *': OK') ;; *) printf '%s' "$l"; break ;; esac; done)
+      die damaged "did not arrive whole: $r_"
+    }
+  fi
+done
+for t in $BUILD; do
+  [ ! -f "up/$t.rest" ] || cat "up/$t.rest" >>"up/$t.sums" || failed "cannot write the manifest"
+  e_=$( { mv "$t.part" "$t" && list_tree "$t" >"up/$t.list" && mv "up/$t.sums" "up/$t.list" manifest; } 2>&1) || failed "$e_"
+  say "done $t"
+done
+rm -rf up
+)SH";
+
+}  // namespace
+
+struct Uploader::Plan {
+  std::vector<const FileTree*> trees;  // not there, or in doubt
+  std::set<std::string> names;         // of them
+  std::set<std::string> doubtful;      // something of them is there
+  std::set<std::string> dropped;       // what is there cannot be judged
+  std::map<std::string, std::set<std::string>>
+      good;  // by tree: paths of files that are there and right
+  std::string orders;
+  std::vector<TarMember> members;
+  std::uint64_t content = 0;
+  std::uint64_t need = 0;
+  std::uint64_t files = 0;
+  std::uint64_t linked = 0;
+
+  void compose(const std::map<std::string, std::string>& known, bool with_sizes);
+};
+
+Uploader::Uploader(Transport& transport, WorkFolder folder, UploadOptions options)
+    : transport_(transport), folder_(std::move(folder)), options_(std::move(options)) {
+  if (!folder_.can_hash) {
+    warnings_.push_back({"no_hash_tool", Severity::warning, "upload",
+                         "the device has no sha256sum: of what is sent only sizes are compared",
+                         ""});
+  }
+}
+
+std::vector<std::string> Uploader::put(const std::vector<FileTree>& trees) {
+  Plan plan;
+  std::vector<std::string> paths;
+  for (const FileTree& tree : trees) {
+    const std::string name = tree.name();
+    paths.push_back(folder_.path + "/" + name);
+    const bool first_time = in_use_.insert(name).second;
+    const auto there = folder_.trees.find(name);
+    const bool trusted = there != folder_.trees.end() && there->second == TreeState::same &&
+                         !(options_.rehash && first_time);
+    if (trusted || !plan.names.insert(name).second) continue;
+    plan.trees.push_back(&tree);
+    if (there == folder_.trees.end()) continue;
+    (folder_.can_hash && folder_.can_list ? plan.doubtful : plan.dropped).insert(name);
+  }
+  if (plan.trees.empty()) return paths;
+  if (!plan.doubtful.empty()) inspect(plan);
+  learn_hashes(trees);
+  plan.compose(known_, !folder_.can_hash);
+  check_space(plan);
+  send(plan);
+  return paths;
+}
+
+// Finds out which files of a doubtful tree are right, and orders the removal of everything else in
+// it.
+void Uploader::inspect(Plan& plan) {
+  const Answer answer = exchange(
+      transport_, "cannot check what is on the device",
+      enter_work_folder_script(folder_.path) + "DOUBT=" + quoted_names(plan.doubtful) + k_inspect,
+      {.timeout = std::chrono::minutes(20)});
+  std::map<std::string, std::map<std::string, std::string>> hashes;  // tree, path
+  std::map<std::string, std::set<std::string>> executable;
+  std::map<std::string, std::set<std::string>> others;
+  std::string tree;
+  for (const auto& [key, rest] : answer.lines) {
+    if (key == "tree") {
+      tree = rest;
+    } else if (key == "x" && rest.starts_with("./")) {
+      executable[tree].insert(rest.substr(2));
+    } else if (key == "o" && rest.starts_with("./")) {
+      others[tree].insert(rest.substr(2));
+    } else if (is_sha256_hex(key) && rest.starts_with(" ./")) {
+      hashes[tree][rest.substr(3)] = key;
+    }
+  }
+  for (const FileTree* wanted : plan.trees) {
+    const std::string name = wanted->name();
+    if (!plan.doubtful.contains(name)) continue;
+    std::map<std::string, std::string>& found = hashes[name];
+    for (const TreeFile& file : wanted->files()) {
+      const auto there = found.find(file.path);
+      if (there == found.end() || file.is_link()) continue;
+      if (there->second != file.sha256 || executable[name].contains(file.path) != file.executable)
+        continue;
+      plan.good[name].insert(file.path);
+      found.erase(there);
+    }
+    for (const auto& [path, hash] : found) plan.orders += "R " + name + ".part/" + path + "\n";
+    for (const std::string& path : others[name])
+      plan.orders += "R " + name + ".part/" + path + "\n";
+  }
+}
+
+// A file with the same bytes in another tree, of an earlier day, needs not go over again. Asked for
+// once, when there is something to send.
+void Uploader::learn_hashes(const std::vector<FileTree>& trees) {
+  if (hashes_learnt_) return;
+  hashes_learnt_ = true;
+  std::set<std::string> kinds;
+  for (const FileTree& tree : trees) kinds.insert(tree.kind());
+  std::set<std::string> names;
+  for (const auto& [name, state] : folder_.trees) {
+    if (state == TreeState::same && kinds.contains(name.substr(0, name.find('-'))))
+      names.insert(name);
+  }
+  if (names.empty()) return;
+  const Answer answer = exchange(
+      transport_, "cannot check what is on the device",
+      enter_work_folder_script(folder_.path) + "KNOWN=" + quoted_names(names) +
+          "\nfor t in $KNOWN; do say \"tree $t\"; cat \"manifest/$t.sums\" 2>/dev/null; done\n");
+  std::string tree;
+  for (const auto& [key, rest] : answer.lines) {
+    if (key == "tree") tree = rest;
+    if (!is_sha256_hex(key) || !names.contains(tree) || !rest.starts_with(" ./")) continue;
+    const bool executable = rest.starts_with(" .//");
+    const std::string path = rest.substr(executable ? 4 : 3);
+    if (path.find("//") == std::string::npos)
+      known_.emplace(identity(executable, key), tree + "/" + path);
+  }
+}
+
+void Uploader::Plan::compose(const std::map<std::string, std::string>& known, bool with_sizes) {
+  std::map<std::string, std::string> under_way;
+  std::vector<std::pair<std::string, std::string>> links;
+  std::set<std::string> folders;
+  for (const FileTree* tree : trees) {
+    const std::string name = tree->name();
+    const std::string part = name + ".part/";
+    std::string sums;
+    std::string rest;
+    std::string sizes;
+    for (const TreeFile& file : tree->files()) {
+      if (file.is_link()) {
+        members.push_back({part + file.path, 0, false, file.link_target, {}, {}});
+        continue;
+      }
+      const std::string line = file.sha256 + "  " + listed_path(file) + "\n";
+      const std::string same = identity(file.executable, file.sha256);
+      const auto source = known.find(same);
+      const auto twin = under_way.find(same);
+      if (good[name].contains(file.path)) {
+        rest += line;
+      } else if (file.size > 0 && source != known.end() &&
+                 !names.contains(tree_of(source->second))) {
+        links.emplace_back(source->second, part + file.path);
+        rest += line;
+        ++linked;
+      } else if (file.size > 0 && twin != under_way.end()) {
+        members.push_back({part + file.path, 0, file.executable, {}, twin->second, {}});
+        rest += line;
+        ++linked;
+      } else {
+        members.push_back({part + file.path, file.size, file.executable, {}, {}, file.content});
+        under_way.emplace(same, part + file.path);
+        sums += line;
+        if (with_sizes) sizes += std::to_string(file.size) + " " + file.path + "\n";
+        content += file.size;
+        need += room_for(file.size);
+        ++files;
+      }
+    }
+    for (const auto& [suffix, text] :
+         {std::pair{".sums", &sums}, {".rest", &rest}, {".sizes", &sizes}}) {
+      if (text->empty() && std::string_view(suffix) == ".rest") continue;
+      need += room_for(text->size());
+      members.push_back({"up/" + name + suffix, text->size(), false, {}, {}, *text});
+    }
+  }
+  members.push_back({"up/end", 0, false, {}, {}, std::string()});
+  for (const auto& [from, to] : links) {
+    const std::string folder = to.substr(0, to.rfind('/'));
+    if (folders.insert(folder).second) orders += "D " + folder + "\n";
+    orders += "L " + from + "//" + to + "\n";
+  }
+  orders += ".\n";
+}
+
+void Uploader::check_space(const Plan& plan) {
+  if (!folder_.space) return;
+  const std::uint64_t need = plan.need + plan.need / 10;
+  const bool in_memory =
+      folder_.space->file_system == "tmpfs" || folder_.space->file_system == "ramfs";
+  std::uint64_t free = folder_.space->free_bytes;
+  std::string where = "free";
+  if (in_memory && folder_.available_memory_bytes && *folder_.available_memory_bytes < free) {
+    free = *folder_.available_memory_bytes;
+    where = "left of the device's memory, in which this folder lies";
+  }
+  if (need > free) {
+    throw_device_error(transport_, k_what,
+                       "no room in " + folder_.path + ": " + std::to_string(need) +
+                           " bytes needed, " + std::to_string(free) + " bytes " + where,
+                       "--remote-dir with a folder on another disk, or `stab clean`");
+  }
+  if (in_memory && folder_.available_memory_bytes && need > *folder_.available_memory_bytes / 4) {
+    warnings_.push_back({"memory_file_system", Severity::warning, folder_.path,
+                         "the upload takes " + human(need) + " of " +
+                             human(*folder_.available_memory_bytes) +
+                             " free memory, since the folder lies in memory",
+                         "--remote-dir with a folder on a disk"});
+  }
+}
+
+void Uploader::send(const Plan& plan) {
+  const LinkInfo link = transport_.link();
+  const bool pack = !link.local && folder_.can_unpack_gzip;
+  UploadStream stream(plan.orders, plan.members, pack, link.round_trip > k_far,
+                      [&](std::uint64_t done) {
+                        if (options_.progress)
+                          options_.progress(std::min(done, plan.content), plan.content);
+                      });
+  const std::string script =
+      enter_work_folder_script(folder_.path) + list_tree_script() +
+      "BUILD=" + quoted_names(plan.names) + "\nDROP=" + quoted_names(plan.dropped) +
+      "\nNEED=" + std::to_string(plan.need) + "\nPACKED=" + (pack ? "1" : "") + "\n" + k_receive;
+  // Until the device says otherwise: a cut leaves parts of all of them.
+  for (const std::string& name : plan.names) folder_.trees[name] = TreeState::partial;
+  const Answer answer =
+      exchange(transport_, k_what, script,
+               {.input = [&stream](std::span<char> into) { return stream.read(into); },
+                .timeout = std::chrono::hours(12),
+                .idle = options_.idle});
+  const std::vector<std::string> done = answer.all("done");
+  for (const FileTree* tree : plan.trees) {
+    const std::string name = tree->name();
+    if (std::find(done.begin(), done.end(), name) == done.end())
+      throw_device_error(transport_, k_what, name + " was not put in place");
+    folder_.trees[name] = TreeState::same;
+    for (const TreeFile& file : tree->files()) {
+      if (!file.is_link())
+        known_.emplace(identity(file.executable, file.sha256), name + "/" + file.path);
+    }
+  }
+  summary_.files_sent += plan.files;
+  summary_.files_linked += plan.linked;
+  summary_.content_bytes += plan.content;
+  summary_.stream_bytes += stream.stream_bytes();
+  summary_.compressed = summary_.compressed || stream.compressed();
+}
+
+}  // namespace stab

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes of an upload: a few lines of orders, then a tar archive, packed as hard as the link
+// asks for.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "stab/device/gzip.h"
+#include "stab/device/tar_stream.h"
+
+namespace stab {
+
+/// Chooses between packing (level 1) and passing on (level 0) from what both cost: a byte passed on
+/// takes 1/link, a byte packed takes 1/packing + ratio/link. Both are measured as the upload goes
+/// on.
+class LevelChooser {
+ public:
+  /// `far`: the round trip is long enough for a slow link; then it starts packed.
+  explicit LevelChooser(bool far) : level_(far ? 1 : 0) {}
+
+  /// The transport took `bytes` and came back for more after `seconds`.
+  void sent(std::uint64_t bytes, double seconds);
+  /// `raw` bytes became `packed` in `seconds` at level 1.
+  void packed(std::uint64_t raw, std::uint64_t packed, double seconds);
+  /// `raw` bytes were passed on. After many of them packing is tried again: other files may be
+  /// other.
+  void passed(std::uint64_t raw);
+
+  int level() const { return level_; }
+
+ private:
+  void decide();
+
+  int level_;
+  double link_ = 0;           // bytes per second; 0: not known yet
+  double packing_ = 50e6;     // raw bytes per second
+  double ratio_ = 0.45;       // packed per raw byte
+  std::uint64_t passed_ = 0;  // since packing was last judged
+};
+
+/// The stream itself, to be read as a ByteSource.
+class UploadStream {
+ public:
+  /// `orders` go first as they are; `pack`: the archive goes as gzip. `progress` hears of content
+  /// bytes.
+  UploadStream(std::string orders, std::vector<TarMember> members, bool pack, bool far,
+               std::function<void(std::uint64_t)> progress);
+
+  std::size_t read(std::span<char> into);
+
+  std::uint64_t stream_bytes() const { return stream_bytes_; }
+  bool compressed() const { return compressed_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void fill();
+  void fill_packed();
+
+  TarStream tar_;
+  std::function<void(std::uint64_t)> progress_;
+  std::optional<Gzip> gzip_;
+  LevelChooser chooser_;
+  int gzip_level_ = 0;
+  bool ended_ = false;
+  bool compressed_ = false;
+  std::string pending_;
+  std::size_t pending_at_ = 0;
+  std::uint64_t stream_bytes_ = 0;
+  Clock::time_point handed_out_at_{};
+  std::size_t handed_out_ = 0;
+};
+
+}  // namespace stab
