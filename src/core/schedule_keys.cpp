@@ -133,6 +133,10 @@ const std::string* too_long_for_environment(const RuntimeKeys& keys) {
   return found == keys.end() ? nullptr : &found->first;
 }
 
+bool fits_api(const ApiStrings& strings) {
+  return strings.available_backends.size() <= k_api_backends_limit;
+}
+
 ApiStrings api_strings(const Placement& placement, const std::vector<std::string>& backends) {
   return {join_backends(used_backends(placement), backends),
           join_map(not_on_cpu(placement), false)};

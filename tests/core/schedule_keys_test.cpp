@@ -108,6 +108,11 @@ TEST(ScheduleKeys, GivesTheApiItsTwoStrings) {
   EXPECT_EQ(api_strings({}, {"ruy"}).per_operation, "");
 }
 
+TEST(ScheduleKeys, KnowsHowManyBackendsTheApiTakes) {
+  EXPECT_TRUE(fits_api({"cpu;ruy;xnnpack;acl_neon;acl_cl", ""}));
+  EXPECT_FALSE(fits_api({"cpu;ruy;xnnpack;acl_neon;gpu_cl2", ""}));
+}
+
 TEST(ScheduleKeys, RefusesSetKeysThatBelongToStabOrCannotBeDelivered) {
   EXPECT_NO_THROW(check_set_keys({{"EXECUTOR", "Parallel"}, {"CPU_MEMORY_PLANNER", "Bump"}}));
   for (const char* key : {"BACKENDS", "OP_BACKEND_Conv2D", "NUM_THREADS", "TRACE_FILEPATH",

@@ -3,20 +3,19 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <csignal>
-
 #include "stab/core/error.h"
 #include "stab/core/sha256.h"
+#include "support/full_disk.h"
 #include "support/temp_dir.h"
 
 namespace stab {
 namespace {
 
 namespace fs = std::filesystem;
+using test::FullDisk;
 using test::read_text;
 using test::TempDir;
 using ::testing::HasSubstr;
@@ -77,26 +76,6 @@ TEST(Files, WritesAFileWholeWithMissingFoldersAboveIt) {
   ASSERT_EQ(stat(file.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777U, 0644U);
 }
-
-/// Files may grow to `bytes` and no further while this lives, as on a disk that is full.
-class FullDisk {
- public:
-  explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit small{bytes, before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &small);
-  }
-  ~FullDisk() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
-
- private:
-  rlimit before_{};
-  void (*handler_)(int);
-};
 
 TEST(Files, KeepsTheOldContentWhenTheDiskIsFull) {
   const TempDir dir;

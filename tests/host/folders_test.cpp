@@ -12,12 +12,14 @@
 #include "stab/core/error.h"
 #include "stab/core/sha256.h"
 #include "stab/host/files.h"
+#include "support/full_disk.h"
 #include "support/temp_dir.h"
 
 namespace stab {
 namespace {
 
 namespace fs = std::filesystem;
+using test::FullDisk;
 using test::read_text;
 using test::TempDir;
 using ::testing::HasSubstr;
@@ -105,6 +107,22 @@ TEST(Folders, LeavesTheOldFolderAsItWasWhenFillingFails) {
                                            throw Error(ErrorKind::input, "cannot", "x", "y");
                                          }),
                Error);
+  EXPECT_EQ(read_text(dir.path() / "out" / "x" / "old"), "old");
+  EXPECT_EQ(entries_in(dir.path() / "out"), 1U);
+}
+
+TEST(Folders, LeavesTheOldFolderAsItWasWhenAFileCannotGrow) {
+  const TempDir source;
+  const TempDir dir;
+  const FileList files = {file_entry(source.write("a", std::string(500'000, 'x')), "a", 0644)};
+  dir.write("out/x/old", "old");
+  {
+    const FullDisk full(100'000);
+    EXPECT_THROW(
+        replace_folder_atomically(dir.path() / "out" / "x",
+                                  [&](const fs::path& draft) { copy_files(files, draft); }),
+        Error);
+  }
   EXPECT_EQ(read_text(dir.path() / "out" / "x" / "old"), "old");
   EXPECT_EQ(entries_in(dir.path() / "out"), 1U);
 }

@@ -64,6 +64,13 @@ struct ApiStrings {
   std::string per_operation;
 };
 
+/// Most bytes that nnfw_set_available_backends takes (measured on 1.26 and 1.30: status 1 from 32
+/// on).
+inline constexpr std::size_t k_api_backends_limit = 31;
+
+/// False when the API refuses the list of backends for its length.
+bool fits_api(const ApiStrings& strings);
+
 ApiStrings api_strings(const Placement& placement, const std::vector<std::string>& backends);
 
 /// Checks what --set gave: throws Error(usage) for keys that belong to stab, names that no
