@@ -2,8 +2,8 @@
 #include "stab/app/device_trials.h"
 
 #include <array>
-#include <fstream>
 
+#include "app/trace_file.h"
 #include "stab/core/error.h"
 #include "stab/core/runner_output.h"
 #include "stab/core/schedule_keys.h"
@@ -26,17 +26,6 @@ const std::string& value_of(const RuntimeKeys& keys, const char* name) {
   static const std::string empty;
   const std::string* found = find_key(keys, name);
   return found == nullptr ? empty : *found;
-}
-
-/// Feeds a file to the reader piece by piece.
-void feed_file(TraceReader& reader, const fs::path& file, const std::string& name) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw Error(ErrorKind::input, "cannot read trace", name, "it cannot be opened");
-  reader.begin_file(name);
-  std::array<char, 65536> piece{};
-  while (stream.read(piece.data(), piece.size()) || stream.gcount() > 0) {
-    reader.feed({piece.data(), static_cast<std::size_t>(stream.gcount())});
-  }
 }
 
 class DeviceTrials : public TrialRunner {
@@ -185,12 +174,9 @@ class DeviceTrials : public TrialRunner {
     outcome.chrome_file = as_run_file(chrome.filename(), result, chrome);
     if (!outcome.ok() || (!outcome.averaged_file && !outcome.chrome_file)) return;
     try {
-      TraceOptions options;
-      options.last_runs = trial.runs;
-      TraceReader reader(options);
-      if (outcome.chrome_file) feed_file(reader, chrome, chrome.filename());
-      if (outcome.averaged_file) feed_file(reader, averaged, averaged.filename());
-      outcome.trace = reader.finish();
+      outcome.trace = read_trace_files(
+          outcome.chrome_file ? std::optional(chrome) : std::nullopt,
+          outcome.averaged_file ? std::optional(averaged) : std::nullopt, trial.runs);
     } catch (const Error& error) {
       outcome.status = RunStatus::no_trace;
       outcome.reason = error.what();

@@ -54,6 +54,7 @@ class Prover {
     }
     outcome_.warnings.insert(outcome_.warnings.end(), equality.warnings().begin(),
                              equality.warnings().end());
+    outcome_.config_is_read = route_.config_is_read;
     if (!anything_to_write()) return std::move(outcome_);
     if (request_.verify) {
       race();
@@ -73,15 +74,34 @@ class Prover {
     for (const Plan& plan : outcome_.plans) {
       if (plan.placement.empty()) continue;
       say("find out what the runtime reads", 0, 0);
-      const Route route = proving::find_route(runner_, request_, plan, outcome_.delivery);
-      if (!route.found) continue;
-      route_ = route;
-      return;
+      route_ = proving::find_route(runner_, request_, plan, outcome_.delivery);
+      if (route_.found) return;
     }
-    route_.found = false;
+    route_.way = Way::config;
+  }
+
+  /// A plan like an earlier one has its proofs.
+  bool take_from_twin(Plan& plan) const {
+    for (const Plan& other : outcome_.plans) {
+      if (&other == &plan) return false;
+      if (!twins(other, plan)) continue;
+      plan.applied = other.applied;
+      plan.equal = other.equal;
+      plan.peak_rss_kb = other.peak_rss_kb;
+      return true;
+    }
+    return false;
+  }
+
+  static bool twins(const Plan& a, const Plan& b) {
+    return a.placement == b.placement && a.keys == b.keys;
   }
 
   void prove_one(Plan& plan, Equality& equality) {
+    if (take_from_twin(plan)) {
+      if (plan.kind == PlanKind::single) note_single(plan, plan.equal.status);
+      return;
+    }
     plan.applied = proving::prove_applied(runner_, request_, route_, plan);
     if (plan.applied.status != ProofStatus::pass) {
       if (plan.kind == PlanKind::single) note_single(plan, ProofStatus::skipped);
@@ -148,9 +168,8 @@ class Prover {
     std::vector<Entrant> all;
     for (const Plan& plan : outcome_.plans) {
       if (!fit(plan)) continue;
-      const bool twin = std::any_of(all.begin(), all.end(), [&](const Entrant& other) {
-        return other.plan->placement == plan.placement && other.plan->keys == plan.keys;
-      });
+      const bool twin = std::any_of(all.begin(), all.end(),
+                                    [&](const Entrant& other) { return twins(*other.plan, plan); });
       if (!twin) all.push_back({plan.id, &plan});
     }
     return all;
@@ -289,9 +308,7 @@ class Prover {
     for (Plan& plan : outcome_.plans) {
       if (plan.faster.median_us || !fit(plan)) continue;
       for (const Plan& other : outcome_.plans) {
-        const bool twin = other.faster.median_us && other.id != k_today &&
-                          other.placement == plan.placement && other.keys == plan.keys;
-        if (!twin) continue;
+        if (!other.faster.median_us || other.id == k_today || !twins(other, plan)) continue;
         plan.faster = other.faster;
         break;
       }

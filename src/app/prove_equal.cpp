@@ -129,8 +129,9 @@ Equality::Verdict Equality::compare(const Plan& plan, const RuntimeKeys& keys) {
 }
 
 bool Equality::try_planner(Plan& plan, const Verdict& before) {
-  const std::string* current = find_key(plan.keys, k_planner_key);
-  if (current != nullptr && *current == k_safe_planner) return false;
+  const std::string* found = find_key(plan.keys, k_planner_key);
+  const std::string asked_for = found == nullptr ? "" : *found;
+  if (asked_for == k_safe_planner) return false;
   const RuntimeKeys keys = request_.make_keys(plan, k_safe_planner);
   const Verdict cured = compare(plan, keys);
   if (cured.status == ProofStatus::fail) return false;
@@ -150,9 +151,10 @@ bool Equality::try_planner(Plan& plan, const Verdict& before) {
            ""});
     }
   }
-  plan.equal.reason = (current != nullptr ? "instead of the " + *current + " that was asked for"
-                                          : "the default planner gave wrong outputs") +
-                      memory;
+  plan.equal.reason =
+      (asked_for.empty() ? std::string("the default planner gave wrong outputs")
+                         : "the " + asked_for + " that was asked for gave wrong outputs") +
+      memory;
   return true;
 }
 

@@ -199,7 +199,7 @@ void write_operations(Writer& writer, const Result& result) {
       text +=
           pad_left(found == row->candidates.end() ? "-" : render_time(found->second.us.median), 12);
     }
-    if (row->fixed) text += "  fixed: " + *row->fixed;
+    if (row->fixed && *row->fixed != "no_candidate") text += "  fixed: " + *row->fixed;
     writer.line(text);
   }
 }
@@ -290,7 +290,7 @@ void write_proofs(Writer& writer, const Result& result) {
   writer.heading("Proofs");
   writer.field("applied", applied_text(result, *plan));
   writer.field("equal", equal_text(*plan));
-  writer.field("not slower", faster_text(*plan));
+  writer.field("faster", faster_text(*plan));
 }
 
 void write_warnings(Writer& writer, const Result& result) {
@@ -303,12 +303,21 @@ void write_warnings(Writer& writer, const Result& result) {
   }
 }
 
+/// "12.3 % faster than X (10.1 % to 14.0 %)", "3.2 times slower than X (…)", "within noise of X".
 std::string gain_text(const std::optional<Interval>& speedup, const std::string& over) {
   if (!speedup) return "";
   const bool sure = speedup->low && speedup->high && (*speedup->low > 1 || *speedup->high < 1);
   if (!sure) return "within noise of " + over;
-  return percent(speedup->median) + (speedup->median > 1 ? " faster than " : " slower than ") +
-         over + " (" + percent(*speedup->low) + " to " + percent(*speedup->high) + ")";
+  const bool faster = speedup->median > 1;
+  const double middle = faster ? speedup->median : 1 / speedup->median;
+  const double low = faster ? *speedup->low : 1 / *speedup->high;
+  const double high = faster ? *speedup->high : 1 / *speedup->low;
+  const std::string word = faster ? " faster than " : " slower than ";
+  if (middle >= 2) {
+    return fixed(middle, 1) + " times" + word + over + " (" + fixed(low, 1) + " to " +
+           fixed(high, 1) + ")";
+  }
+  return percent(middle) + word + over + " (" + percent(low) + " to " + percent(high) + ")";
 }
 
 }  // namespace
@@ -367,7 +376,7 @@ std::string render_verdict(const Result& result) {
 
 std::string render_text(const Result& result, const TextStyle& style) {
   Writer writer(style);
-  writer.line(writer.bold("stab " + result.stab_version));
+  writer.line(writer.bold("stab " + result.stab.version));
   write_context(writer, result);
   write_backends(writer, result);
   write_operations(writer, result);

@@ -1,34 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The result document and stab.json: one writer for both, so that what they share cannot differ.
-#include <nlohmann/json.hpp>
-
-#include "document.h"
+#include "core/document.h"
 #include "stab/core/result.h"
 
 namespace stab {
 namespace {
 
-using Json = nlohmann::ordered_json;
-using document::number;
-
-Json optional_number(const std::optional<double>& value) {
-  return value ? number(*value) : Json(nullptr);
-}
-
-Json interval(const std::optional<Interval>& value) {
-  if (!value) return nullptr;
-  return {{"median", number(value->median)},
-          {"low", optional_number(value->low)},
-          {"high", optional_number(value->high)}};
-}
-
-template <typename T>
-Json optional(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-Json text_or_null(const std::string& text) {
-  return text.empty() ? Json(nullptr) : Json(text);
+Json interval_json(const std::optional<Interval>& value) {
+  return value ? json_of(*value) : Json(nullptr);
 }
 
 template <typename Id>
@@ -38,72 +17,55 @@ Json ids(const std::vector<Id>& values) {
   return array;
 }
 
-Json numbers(const std::vector<double>& values) {
-  Json array = Json::array();
-  for (const double value : values) array.push_back(number(value));
-  return array;
-}
-
-Json nested_numbers(const std::vector<std::vector<double>>& values) {
-  Json array = Json::array();
-  for (const auto& row : values) array.push_back(numbers(row));
-  return array;
-}
-
 Json op_json(const OpRow& row, bool with_choice) {
   Json candidates = Json::object();
   for (const auto& [backend, candidate] : row.candidates) {
-    candidates[backend] = {{"median_us", number(candidate.us.median)},
-                           {"low_us", optional_number(candidate.us.low)},
-                           {"high_us", optional_number(candidate.us.high)},
+    candidates[backend] = {{"median_us", candidate.us.median},
+                           {"low_us", json_or_null(candidate.us.low)},
+                           {"high_us", json_or_null(candidate.us.high)},
                            {"samples", candidate.samples},
                            {"rounds", candidate.rounds},
-                           {"round_medians_us", numbers(candidate.round_medians_us)},
+                           {"round_medians_us", candidate.round_medians_us},
                            {"runs", candidate.runs}};
   }
   Json json = {{"op", to_string(row.op)},
                {"type", row.type},
-               {"key", optional(row.key)},
+               {"key", json_or_null(row.key)},
                {"name", row.name},
                {"in", ids(row.in)},
                {"out", ids(row.out)},
                {"after", ids(row.after)},
-               {"fixed", optional(row.fixed)},
+               {"fixed", json_or_null(row.fixed)},
                {"candidates", std::move(candidates)}};
   if (with_choice) {
     json["chosen"] = row.chosen;
     Json company = Json::object();
-    for (const auto& [backend, cost] : row.in_company_us) company[backend] = number(cost);
+    for (const auto& [backend, cost] : row.in_company_us) company[backend] = cost;
     json["in_company_us"] = std::move(company);
   }
   return json;
 }
 
 Json tensor_json(const TensorRow& row) {
-  return {{"id", to_string(row.id)},      {"dtype", row.dtype},       {"shape", row.shape},
-          {"bytes", optional(row.bytes)}, {"constant", row.constant}, {"input", row.input},
+  return {{"id", to_string(row.id)},  {"dtype", row.dtype},
+          {"shape", row.shape},       {"bytes", json_or_null(row.bytes)},
+          {"constant", row.constant}, {"input", row.input},
           {"output", row.output}};
 }
 
 Json transfer_json(const TransferRow& row) {
   return {{"from", row.from},
           {"to", row.to},
-          {"latency_us", number(row.latency_us)},
-          {"bytes_per_us", number(row.bytes_per_us)},
+          {"latency_us", row.latency_us},
+          {"bytes_per_us", row.bytes_per_us},
           {"points", row.points},
-          {"residual_us", optional_number(row.residual_us)},
+          {"residual_us", json_or_null(row.residual_us)},
           {"source", row.source}};
 }
 
 Json keys_json(const std::vector<std::pair<std::string, std::string>>& keys) {
   Json json = Json::object();
   for (const auto& [key, value] : keys) json[key] = value;
-  return json;
-}
-
-Json placement_json(const Placement& placement) {
-  Json json = Json::object();
-  for (const auto& [op, backend] : placement) json[to_string(op)] = backend;
   return json;
 }
 
@@ -115,7 +77,7 @@ Json applied_json(const AppliedProof& proof) {
   }
   return {{"status", to_string(proof.status)},
           {"mismatches", std::move(mismatches)},
-          {"reason", text_or_null(proof.reason)}};
+          {"reason", json_unless_empty(proof.reason)}};
 }
 
 Json equal_json(const EqualProof& proof) {
@@ -123,33 +85,33 @@ Json equal_json(const EqualProof& proof) {
   for (const auto& output : proof.outputs) {
     outputs.push_back({{"index", output.index},
                        {"dtype", output.dtype},
-                       {"max_abs", number(output.max_abs)},
-                       {"max_rel", number(output.max_rel)},
-                       {"limit_abs", number(output.limit_abs)},
-                       {"limit_rel", number(output.limit_rel)},
+                       {"max_abs", output.max_abs},
+                       {"max_rel", output.max_rel},
+                       {"limit_abs", output.limit_abs},
+                       {"limit_rel", output.limit_rel},
                        {"nan", output.nan},
                        {"comparable", output.comparable}});
   }
   return {{"status", to_string(proof.status)}, {"seeds", proof.seeds},
-          {"outputs", std::move(outputs)},     {"remedy", optional(proof.remedy)},
-          {"guilty", ids(proof.guilty)},       {"reason", text_or_null(proof.reason)}};
+          {"outputs", std::move(outputs)},     {"remedy", json_or_null(proof.remedy)},
+          {"guilty", ids(proof.guilty)},       {"reason", json_unless_empty(proof.reason)}};
 }
 
 Json faster_json(const FasterProof& proof, bool with_samples) {
   Json json = {{"status", to_string(proof.status)},
-               {"against", text_or_null(proof.against)},
-               {"median_us", optional_number(proof.median_us)},
-               {"round_medians_us", numbers(proof.round_medians_us)},
-               {"delta_us", interval(proof.delta_us)}};
-  if (with_samples) json["samples_us"] = nested_numbers(proof.samples_us);
+               {"against", json_unless_empty(proof.against)},
+               {"median_us", json_or_null(proof.median_us)},
+               {"round_medians_us", proof.round_medians_us},
+               {"delta_us", interval_json(proof.delta_us)}};
+  if (with_samples) json["samples_us"] = proof.samples_us;
   return json;
 }
 
 Json estimate_json(const std::optional<Estimate>& estimate) {
   if (!estimate) return nullptr;
-  return {{"total", number(estimate->total_us)},   {"ops", number(estimate->ops_us)},
-          {"copies", number(estimate->copies_us)}, {"overhead", number(estimate->overhead_us)},
-          {"low", number(estimate->low_us)},       {"high", number(estimate->high_us)}};
+  return {{"total", estimate->total_us},   {"ops", estimate->ops_us},
+          {"copies", estimate->copies_us}, {"overhead", estimate->overhead_us},
+          {"low", estimate->low_us},       {"high", estimate->high_us}};
 }
 
 Json plan_json(const Plan& plan, bool with_samples, bool with_proofs) {
@@ -158,17 +120,17 @@ Json plan_json(const Plan& plan, bool with_samples, bool with_proofs) {
     copies.push_back({{"tensor", to_string(copy.tensor)},
                       {"from", copy.from},
                       {"to", copy.to},
-                      {"cost_us", number(copy.cost_us)}});
+                      {"cost_us", copy.cost_us}});
   }
   Json json = {{"id", plan.id},
                {"kind", to_string(plan.kind)},
-               {"backend", optional(plan.backend)},
-               {"placement", placement_json(plan.placement)},
+               {"backend", json_or_null(plan.backend)},
+               {"placement", json_of(plan.placement)},
                {"keys", keys_json(plan.keys)},
                {"switches", plan.switches},
                {"copies", std::move(copies)},
                {"estimate_us", estimate_json(plan.estimate)},
-               {"peak_rss_kb", optional(plan.peak_rss_kb)}};
+               {"peak_rss_kb", json_or_null(plan.peak_rss_kb)}};
   if (with_proofs) {
     json["applied"] = applied_json(plan.applied);
     json["equal"] = equal_json(plan.equal);
@@ -179,21 +141,21 @@ Json plan_json(const Plan& plan, bool with_samples, bool with_proofs) {
 
 Json certificate_json(const CertificateRow& row) {
   return {{"status", row.status},
-          {"cost_us", optional_number(row.cost_us)},
-          {"bound_us", optional_number(row.bound_us)},
-          {"gap", optional_number(row.gap)},
+          {"cost_us", json_or_null(row.cost_us)},
+          {"bound_us", json_or_null(row.bound_us)},
+          {"gap", json_or_null(row.gap)},
           {"method", row.method},
           {"width", row.width},
           {"states", row.states},
-          {"prediction_error_percent", optional_number(row.prediction_error_percent)}};
+          {"prediction_error_percent", json_or_null(row.prediction_error_percent)}};
 }
 
 Json delivery_json(const Delivery& delivery) {
-  return {{"works", optional(delivery.works)},
+  return {{"works", json_or_null(delivery.works)},
           {"tried",
-           {{"config", optional(delivery.tried_config)},
-            {"env", optional(delivery.tried_env)},
-            {"api", optional(delivery.tried_api)}}},
+           {{"config", json_or_null(delivery.tried_config)},
+            {"env", json_or_null(delivery.tried_env)},
+            {"api", json_or_null(delivery.tried_api)}}},
           {"command", delivery.command},
           {"api",
            {{"available_backends", delivery.available_backends},
@@ -208,13 +170,13 @@ Json left_out_json(const std::vector<LeftOutRow>& rows) {
 }
 
 Json single_times_json(const SingleTimes& times) {
-  return {{"graph_us", interval(times.graph_us)},
-          {"samples_us", nested_numbers(times.samples_us)},
-          {"sum_of_ops_us", optional_number(times.sum_of_ops_us)},
-          {"prepare_us", optional_number(times.prepare_us)},
-          {"peak_rss_kb", optional(times.peak_rss_kb)},
-          {"drift_percent", optional_number(times.drift_percent)},
-          {"outliers", optional(times.outliers)}};
+  return {{"graph_us", interval_json(times.graph_us)},
+          {"samples_us", times.samples_us},
+          {"sum_of_ops_us", json_or_null(times.sum_of_ops_us)},
+          {"prepare_us", json_or_null(times.prepare_us)},
+          {"peak_rss_kb", json_or_null(times.peak_rss_kb)},
+          {"drift_percent", json_or_null(times.drift_percent)},
+          {"outliers", json_or_null(times.outliers)}};
 }
 
 Json backend_json(const BackendRow& row) {
@@ -223,7 +185,7 @@ Json backend_json(const BackendRow& row) {
     by_threads[std::to_string(threads)] = single_times_json(times);
   return {{"name", row.name},
           {"status", to_string(row.status)},
-          {"reason", text_or_null(row.reason)},
+          {"reason", json_unless_empty(row.reason)},
           {"ops_run", row.ops_run},
           {"equal", row.equal ? Json(to_string(*row.equal)) : Json(nullptr)},
           {"by_threads", std::move(by_threads)}};
@@ -235,36 +197,30 @@ Json comparison_json(const std::optional<Comparison>& comparison) {
   for (const OpChange& change : comparison->ops) {
     ops.push_back({{"op", to_string(change.op)},
                    {"verdict", change.verdict},
-                   {"delta_percent", optional_number(change.delta_percent)}});
+                   {"delta_percent", json_or_null(change.delta_percent)}});
   }
   return {{"baseline_sha256", comparison->baseline_sha256},
           {"verdict", comparison->verdict},
-          {"delta_percent", interval(comparison->delta_percent)},
-          {"gate_percent", optional_number(comparison->gate_percent)},
+          {"delta_percent", interval_json(comparison->delta_percent)},
+          {"gate_percent", json_or_null(comparison->gate_percent)},
           {"ops", std::move(ops)}};
 }
 
 Json summary_json(const Summary& summary) {
-  return {{"package_path", optional(summary.package_path)},
-          {"median_us", optional_number(summary.median_us)},
-          {"baseline_us", optional_number(summary.baseline_us)},
-          {"today_us", optional_number(summary.today_us)},
-          {"speedup", interval(summary.speedup)},
-          {"speedup_over_today", interval(summary.speedup_over_today)},
-          {"beyond_noise", optional(summary.beyond_noise)},
+  return {{"package_path", json_or_null(summary.package_path)},
+          {"median_us", json_or_null(summary.median_us)},
+          {"baseline_us", json_or_null(summary.baseline_us)},
+          {"today_us", json_or_null(summary.today_us)},
+          {"speedup", interval_json(summary.speedup)},
+          {"speedup_over_today", interval_json(summary.speedup_over_today)},
+          {"beyond_noise", json_or_null(summary.beyond_noise)},
           {"skipped_proofs", summary.skipped_proofs}};
 }
 
 Json state_json(const StateReport& state) {
-  return {{"before", state.before ? document::state_json(*state.before) : Json(nullptr)},
-          {"after", state.after ? document::state_json(*state.after) : Json(nullptr)},
+  return {{"before", state.before ? json_of(*state.before) : Json(nullptr)},
+          {"after", state.after ? json_of(*state.after) : Json(nullptr)},
           {"moved", state.moved}};
-}
-
-Json warnings_json(const std::vector<Warning>& warnings) {
-  Json array = Json::array();
-  for (const Warning& warning : warnings) array.push_back(document::warning_json(warning));
-  return array;
 }
 
 Json error_json(const std::optional<ErrorRow>& error) {
@@ -273,16 +229,16 @@ Json error_json(const std::optional<ErrorRow>& error) {
           {"what", error->what},
           {"subject", error->subject},
           {"why", error->why},
-          {"try", text_or_null(error->hint)}};
+          {"try", json_unless_empty(error->hint)}};
 }
 
 /// The rows that result and stab.json share, appended in the order of the documents' description.
 void append_shared(Json& json, const Result& result, bool result_form, bool with_proofs) {
   json["threads"] = result.threads;
   json["algorithm"] = result.algorithm;
-  json["chosen"] = text_or_null(result.chosen);
-  json["baseline"] = text_or_null(result.baseline);
-  json["overhead_us"] = optional_number(result.overhead_us);
+  json["chosen"] = json_unless_empty(result.chosen);
+  json["baseline"] = json_unless_empty(result.baseline);
+  json["overhead_us"] = json_or_null(result.overhead_us);
   json["ops"] = Json::array();
   for (const OpRow& row : result.ops) json["ops"].push_back(op_json(row, result_form));
   json["tensors"] = Json::array();
@@ -297,14 +253,6 @@ void append_shared(Json& json, const Result& result, bool result_form, bool with
   json["left_out"] = left_out_json(result.left_out);
 }
 
-std::string dump(const Json& json) {
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-Json stab_json(const Result& result) {
-  return {{"version", result.stab_version}, {"commit", result.stab_commit}};
-}
-
 const Plan* chosen_plan(const Result& result) {
   return result.find_plan(result.chosen);
 }
@@ -312,22 +260,22 @@ const Plan* chosen_plan(const Result& result) {
 }  // namespace
 
 std::string render_schedule(const Result& result, bool with_proofs) {
-  Json json = {{"schema_version", 1}, {"kind", "schedule"}, {"stab", stab_json(result)}};
-  json["context"] = document::context_json(result.context, document::Host::left_out);
-  json["profile_sha256"] = optional(result.profile_sha256);
+  Json json = {{"schema_version", 1}, {"kind", "schedule"}, {"stab", json_of(result.stab)}};
+  json["context"] = json_of(result.context, false);
+  json["profile_sha256"] = json_or_null(result.profile_sha256);
   append_shared(json, result, false, with_proofs);
-  json["warnings"] = with_proofs ? warnings_json(result.warnings) : Json::array();
-  return dump(json);
+  json["warnings"] = with_proofs ? json_of(result.warnings) : Json::array();
+  return render_document(json);
 }
 
 std::string render_result(const Result& result) {
-  Json json = {{"schema_version", 1}, {"kind", "result"}, {"stab", stab_json(result)}};
-  json["context"] = document::context_json(result.context, document::Host::named);
+  Json json = {{"schema_version", 1}, {"kind", "result"}, {"stab", json_of(result.stab)}};
+  json["context"] = json_of(result.context);
   json["all_on_one_backend"] = result.all_on_one_backend;
   json["exit_status"] = result.exit_status;
   json["outcome"] = to_string(result.outcome);
   json["error"] = error_json(result.error);
-  json["measured_at"] = optional(result.measured_at);
+  json["measured_at"] = json_or_null(result.measured_at);
   json["backends"] = Json::array();
   for (const BackendRow& row : result.backends) json["backends"].push_back(backend_json(row));
   append_shared(json, result, true, true);
@@ -336,16 +284,16 @@ std::string render_result(const Result& result) {
                     {"equal", chosen ? Json(to_string(chosen->equal.status)) : Json(nullptr)},
                     {"faster", chosen ? Json(to_string(chosen->faster.status)) : Json(nullptr)}};
   json["summary"] = summary_json(result.summary);
-  json["noise"] = {{"between_rounds_percent", optional_number(result.noise.between_rounds_percent)},
-                   {"half_width_percent", optional_number(result.noise.half_width_percent)},
-                   {"stable", optional(result.noise.stable)}};
+  json["noise"] = {{"between_rounds_percent", json_or_null(result.noise.between_rounds_percent)},
+                   {"half_width_percent", json_or_null(result.noise.half_width_percent)},
+                   {"stable", json_or_null(result.noise.stable)}};
   json["state"] = state_json(result.state);
   json["comparison"] = comparison_json(result.comparison);
   json["stages"] = Json::array();
   for (const Stage& stage : result.stages) {
     json["stages"].push_back({{"name", stage.name},
-                              {"host_s", number(stage.host_s)},
-                              {"device_s", number(stage.device_s)},
+                              {"host_s", stage.host_s},
+                              {"device_s", stage.device_s},
                               {"bytes", stage.bytes}});
   }
   if (result.written) {
@@ -356,8 +304,8 @@ std::string render_result(const Result& result) {
   } else {
     json["written"] = nullptr;
   }
-  json["warnings"] = warnings_json(result.warnings);
-  return dump(json);
+  json["warnings"] = json_of(result.warnings);
+  return render_document(json);
 }
 
 }  // namespace stab

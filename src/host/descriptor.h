@@ -13,12 +13,12 @@
 
 namespace stab {
 
-class Descriptor {
+class FileDescriptor {
  public:
-  explicit Descriptor(int value) : value_(value) {}
-  ~Descriptor() { close(); }
-  Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
-  Descriptor& operator=(Descriptor&&) = delete;
+  explicit FileDescriptor(int value) : value_(value) {}
+  ~FileDescriptor() { close(); }
+  FileDescriptor(FileDescriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&&) = delete;
 
   int get() const { return value_; }
   bool open() const { return value_ >= 0; }

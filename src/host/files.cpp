@@ -26,8 +26,8 @@ namespace fs = std::filesystem;
 }
 
 /// Opens a regular file. O_NONBLOCK: a FIFO must not make us wait for its other end.
-Descriptor open_regular(const fs::path& file, std::uint64_t& size) {
-  Descriptor descriptor(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+FileDescriptor open_regular(const fs::path& file, std::uint64_t& size) {
+  FileDescriptor descriptor(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status = {};
   if (!descriptor.open() || fstat(descriptor.get(), &status) != 0) cannot_read(file, last_reason());
   if (!S_ISREG(status.st_mode)) {
@@ -49,7 +49,7 @@ std::string_view read_piece(int descriptor, std::vector<char>& buffer, const fs:
 constexpr std::size_t k_piece = std::size_t{256} << 10U;
 
 void sync_folder(const fs::path& folder) {
-  const Descriptor descriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const FileDescriptor descriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (descriptor.open()) fsync(descriptor.get());
 }
 
@@ -66,7 +66,7 @@ fs::path existing_ancestor(fs::path folder) {
 
 std::string read_file(const fs::path& file, std::uint64_t limit) {
   std::uint64_t size = 0;
-  const Descriptor descriptor = open_regular(file, size);
+  const FileDescriptor descriptor = open_regular(file, size);
   const auto too_large = [&] {
     cannot_read(file, "it is larger than " + std::to_string(limit) + " bytes");
   };
@@ -84,14 +84,14 @@ std::string read_file(const fs::path& file, std::uint64_t limit) {
 
 std::string read_prefix(const fs::path& file, std::size_t size) {
   std::uint64_t file_size = 0;
-  const Descriptor descriptor = open_regular(file, file_size);
+  const FileDescriptor descriptor = open_regular(file, file_size);
   std::vector<char> buffer(size);
   return std::string(read_piece(descriptor.get(), buffer, file));
 }
 
 std::string sha256_of_file(const fs::path& file) {
   std::uint64_t size = 0;
-  const Descriptor descriptor = open_regular(file, size);
+  const FileDescriptor descriptor = open_regular(file, size);
   Sha256 hash;
   std::vector<char> buffer(k_piece);
   for (;;) {
@@ -107,7 +107,7 @@ void write_file_atomically(const fs::path& file, std::string_view text) {
   fs::create_directories(folder, error);
   if (error) cannot_write(folder, error.message());
   std::string temporary = (folder / ".stab-XXXXXX").string();
-  Descriptor descriptor(mkostemp(temporary.data(), O_CLOEXEC));
+  FileDescriptor descriptor(mkostemp(temporary.data(), O_CLOEXEC));
   if (!descriptor.open()) cannot_write(file, last_reason());
   const bool done = write_all(descriptor.get(), text) && fchmod(descriptor.get(), 0644) == 0 &&
                     fsync(descriptor.get()) == 0 && descriptor.close() &&

@@ -44,7 +44,7 @@ class Draft {
 };
 
 void sync_path(const fs::path& path) {
-  const Descriptor descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  const FileDescriptor descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (descriptor.open() && fsync(descriptor.get()) != 0 && errno != EINVAL && errno != EROFS) {
     cannot_write(path, last_reason());
   }
@@ -93,7 +93,8 @@ fs::path put_in_place(const fs::path& draft, const fs::path& folder) {
 }
 
 void copy_regular(const FileEntry& entry, const fs::path& target) {
-  Descriptor out(open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  FileDescriptor out(
+      open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!out.open()) cannot_write(target, last_reason());
   Sha256 hash;
   const auto take = [&](std::string_view piece) {
@@ -103,7 +104,7 @@ void copy_regular(const FileEntry& entry, const fs::path& target) {
   if (entry.text) {
     take(*entry.text);
   } else {
-    const Descriptor in(open(entry.source.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    const FileDescriptor in(open(entry.source.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     std::vector<char> buffer(std::size_t{256} << 10U);
     ssize_t got = in.open() ? 1 : -1;
     while (got > 0) {
@@ -147,6 +148,13 @@ void replace_folder_atomically(const fs::path& folder,
   const fs::path left_over = put_in_place(draft.path(), target);
   sync_path(target.parent_path());
   if (left_over != draft.path()) remove_tree(left_over);
+}
+
+void replace_folder_by(const fs::path& folder, const fs::path& ready) {
+  sync_tree(ready);
+  const fs::path old = put_in_place(ready, folder);
+  if (fs::exists(fs::symlink_status(old))) remove_tree(old);
+  sync_path(folder.parent_path());
 }
 
 void copy_files(const FileList& files, const fs::path& folder) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <string_view>
 
 namespace stab {
@@ -109,6 +110,18 @@ std::string render_progress(const std::string& stage, double done, double total,
   }
   if (!note.empty()) text += "  " + note;
   return shorten(text, static_cast<std::size_t>(std::max(width, 10)));
+}
+
+std::string render_bytes(double bytes) {
+  static constexpr const char* k_units[] = {" B", " KB", " MB", " GB"};
+  std::size_t unit = 0;
+  while (bytes >= 999.5 && unit + 1 < std::size(k_units)) {
+    bytes /= 1000;
+    ++unit;
+  }
+  char text[32];
+  std::snprintf(text, sizeof text, unit == 0 || bytes >= 99.95 ? "%.0f" : "%.1f", bytes);
+  return std::string(text) + k_units[unit];
 }
 
 std::unique_ptr<Progress> make_progress() {

@@ -134,7 +134,7 @@ class Unpacker {
 
   void write_file(archive_entry* entry, const std::string& path) {
     const mode_t mode = archive_entry_perm(entry) & 0777U;
-    Descriptor out(
+    FileDescriptor out(
         open((folder_ / path).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!out.open() && errno == EEXIST) refuse("the entry '" + path + "' is there twice");
     if (!out.open()) cannot_write(path);

@@ -11,7 +11,7 @@
 
 namespace stab {
 
-enum class Job { schedule, doctor, unlock, clean, verify, explain, compare };
+enum class JobKind { schedule, doctor, unlock, clean, verify, explain, compare };
 
 enum class Algorithm { exact, greedy };
 
@@ -24,7 +24,7 @@ struct Tolerance {
 };
 
 struct Options {
-  Job job = Job::schedule;
+  JobKind kind = JobKind::schedule;
 
   // what and where
   std::filesystem::path nnpackage;

@@ -46,6 +46,8 @@ struct ProofOutcome {
   std::string chosen;       ///< plan id; empty when nothing may be written
   std::string baseline;     ///< the best single backend; empty when none passed
   Delivery delivery;
+  bool config_is_read =
+      true;  ///< the runtime takes backends from the package, or it was not found out
   std::optional<double> today_us;
   std::optional<Interval> speedup;
   std::optional<Interval> speedup_over_today;

@@ -170,8 +170,7 @@ struct ErrorRow {
 };
 
 struct Result {
-  std::string stab_version;
-  std::string stab_commit;
+  StabInfo stab;
   int exit_status = 0;
   Outcome outcome = Outcome::failed;
   std::optional<ErrorRow> error;

@@ -33,6 +33,10 @@ class TemporaryFolder {
 void replace_folder_atomically(const std::filesystem::path& folder,
                                const std::function<void(const std::filesystem::path&)>& fill);
 
+/// Moves `ready`, a whole folder beside `folder`, to `folder`, which is swapped out in one step and
+/// then removed. Throws Error(output); then both are as they were.
+void replace_folder_by(const std::filesystem::path& folder, const std::filesystem::path& ready);
+
 /// Puts the files of a list into the empty folder `folder`: content, modes and links. Content is
 /// hashed while it is copied: a file that is no longer what the list says throws Error(input).
 /// Folders stay writable by their owner, or the next run could not replace them.

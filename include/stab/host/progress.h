@@ -25,6 +25,9 @@ class Progress {
 std::string render_progress(const std::string& stage, double done, double total,
                             const std::string& note, std::chrono::seconds elapsed, int width);
 
+/// "812 B", "4.2 MB": powers of 1000.
+std::string render_bytes(double bytes);
+
 /// Draws on standard error: redrawn when it is a terminal that understands it (TERM is not "dumb"),
 /// else a line a stage.
 std::unique_ptr<Progress> make_progress();

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// From timings to candidate plans: the optimum, the noise-averse optimum, each single backend, the
+// plan of yesterday.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stab/app/options.h"
+#include "stab/core/model.h"
+#include "stab/core/op_list.h"
+#include "stab/core/pins.h"
+#include "stab/core/result.h"
+#include "stab/core/schedule_keys.h"
+#include "stab/core/timings.h"
+
+namespace stab {
+
+/// A single backend as it was measured.
+struct MeasuredSingle {
+  std::string label;
+  std::string backend;
+  Placement placement;
+  double graph_us = 0;
+};
+
+struct DecideRequest {
+  const Model* model = nullptr;
+  const Timings* timings = nullptr;
+  const AveragedRuns* averages = nullptr;  ///< for the greedy rule
+  OpList op_list;
+  std::vector<Pin> pins;
+  std::vector<std::string> backends;  ///< those that were measured, in the user's order, cpu first
+  Discovered discovered;              ///< what backends that no list knows were seen to run
+  std::vector<MeasuredSingle> singles;
+  Algorithm algorithm = Algorithm::exact;
+  std::optional<Schedule> previous;
+  /// The complete keys of a placement; with the form of the first stab where one is given.
+  std::function<RuntimeKeys(const Placement&, const std::optional<std::string>& planner,
+                            const std::optional<GreedyForm>&)>
+      make_keys;
+};
+
+struct Decision {
+  std::vector<Plan> plans;  ///< in order of preference without times: the plan to write first
+  std::vector<OpRow> ops;
+  std::vector<TransferRow> transfers;
+  std::vector<LeftOutRow> left_out;
+  CertificateRow certificate;
+  std::optional<double> overhead_us;
+  std::string best_single;  ///< plan id of the fastest single backend by its traced runs
+  std::vector<Warning> warnings;
+  /// The complete keys of a plan, with this memory planner as a remedy where given.
+  std::function<RuntimeKeys(const Plan&, const std::optional<std::string>& planner)> make_keys;
+  /// Fills switches, copies and estimate of a plan whose placement changed.
+  std::function<void(Plan&)> price;
+  /// What the whole plan would cost if one operation alone moved, per operation and backend.
+  std::function<std::map<OpId, std::map<std::string, double>>(const Placement&)> in_company;
+};
+
+/// Decides. Every plan keeps the pins, the single ones included. Throws Error(input) when pins
+/// cannot be met or nothing was measured.
+Decision decide(const DecideRequest& request);
+
+}  // namespace stab

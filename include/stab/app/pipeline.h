@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The main job from options to result: package, model, traces, timings, costs, plan, proofs,
+// written package.
+#pragma once
+
+#include "stab/app/options.h"
+#include "stab/core/result.h"
+#include "stab/device/transport.h"
+#include "stab/host/progress.h"
+
+namespace stab {
+
+/// Schedules a package. Everything that goes wrong on the way is thrown; a proof that fails is in
+/// the result (its exit status is 6 and nothing was written).
+Result schedule(const Options& options, Progress& progress, const StopRequested& stop);
+
+}  // namespace stab

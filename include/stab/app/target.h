@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device under test: connected, looked at, with runtime, runner and package in place.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "stab/app/device_trials.h"
+#include "stab/app/job.h"
+#include "stab/core/context.h"
+#include "stab/device/runtime.h"
+#include "stab/device/transport.h"
+#include "stab/device/upload.h"
+#include "stab/host/progress.h"
+
+namespace stab {
+
+class Target {
+ public:
+  /// Connects, checks the device and the runtime against each other, and sends what is missing.
+  /// Throws Error(device) or Error(input).
+  Target(const Options& options, Progress& progress, StopRequested stop);
+
+  Transport& transport() { return *transport_; }
+  const std::string& work_folder() const { return uploader_->folder().path; }
+  const DeviceInfo& device() const { return device_; }
+  const RuntimeInfo& runtime() const { return runtime_; }
+  const RunnerOnDevice& runner() const { return runner_; }
+  const std::vector<Warning>& warnings() const { return warnings_; }
+  std::uint64_t bytes_sent() const { return uploader_->summary().stream_bytes; }
+  /// Where the runtime and its runner are for the user of this device, for the command that runs a
+  /// package.
+  std::string run_command_prefix() const;
+
+  /// Puts a package there; the same files are sent once.
+  std::string stage(const FileList& files);
+
+ private:
+  void look_at_device(const Options& options);
+  void place_runtime(const Options& options);
+  void choose_runner(const Options& options, const Runtime& runtime, std::string& local_runner);
+
+  Progress& progress_;
+  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<Uploader> uploader_;
+  DeviceInfo device_;
+  RuntimeInfo runtime_;
+  RunnerOnDevice runner_;
+  std::chrono::steady_clock::time_point upload_begin_{};
+  std::map<std::string, std::string> staged_;  ///< hash of the files -> path there
+  std::vector<Warning> warnings_;
+};
+
+}  // namespace stab

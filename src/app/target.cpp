@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stab/app/target.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "app/file_trees.h"
+#include "stab/core/elf.h"
+#include "stab/core/error.h"
+#include "stab/core/machine.h"
+#include "stab/device/file_tree.h"
+#include "stab/device/own_runner.h"
+#include "stab/device/runtime_check.h"
+#include "stab/device/work_folder.h"
+#include "stab/host/files.h"
+
+namespace stab {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<std::string> environment_value(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return std::string(value);
+}
+
+std::string default_work_folder(bool local) {
+  return local ? "/tmp/ONE-" + std::to_string(getuid()) : "/tmp/ONE";
+}
+
+}  // namespace
+
+Target::Target(const Options& options, Progress& progress, StopRequested stop)
+    : progress_(progress) {
+  transport_ = make_local_transport(std::move(stop));
+  look_at_device(options);
+  const bool local = transport_->link().local;
+  UploadOptions upload;
+  upload.rehash = options.rehash;
+  upload.progress = [this](std::uint64_t done, std::uint64_t total) {
+    constexpr std::uint64_t k_worth_showing = 1 << 20;
+    if (total < k_worth_showing) return;
+    if (done == 0) upload_begin_ = std::chrono::steady_clock::now();
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - upload_begin_).count();
+    const auto sent = static_cast<double>(done);
+    std::string note = render_bytes(sent) + " of " + render_bytes(static_cast<double>(total));
+    if (seconds > 0.5) note += ", " + render_bytes(sent / seconds) + "/s";
+    progress_.update("upload", sent, static_cast<double>(total), note);
+  };
+  const std::string requested =
+      options.remote_dir.empty() ? default_work_folder(local) : options.remote_dir;
+  uploader_ =
+      std::make_unique<Uploader>(*transport_, open_work_folder(*transport_, requested), upload);
+  place_runtime(options);
+  warnings_.insert(warnings_.end(), uploader_->warnings().begin(), uploader_->warnings().end());
+}
+
+void Target::choose_runner(const Options& options, const Runtime& runtime,
+                           std::string& local_runner) {
+  const auto own = find_own_runner(
+      runtime.machine, {environment_value("STAB_RUNNER_DIR"), fs::read_symlink("/proc/self/exe")});
+  runner_.is_stab_runner = own && !options.use_runtime_runner;
+  if (runner_.is_stab_runner) {
+    local_runner = own->string();
+    return;
+  }
+  if (!runtime.runner) {
+    throw Error(
+        ErrorKind::input, "cannot find a runner for", runtime.folder,
+        options.use_runtime_runner ? "the folder has no bin/onert_run or bin/nnpackage_run"
+                                   : "it has none of its own, and there is no stab-runner for " +
+                                         to_string(runtime.machine),
+        options.use_runtime_runner ? "leaving out --runner own"
+                                   : "installing the cross compiler and building stab again");
+  }
+}
+
+void Target::place_runtime(const Options& options) {
+  const fs::path folder = locate_runtime(
+      {options.runtime, environment_value("STAB_RUNTIME"), device_.arch, fs::current_path()});
+  const Runtime runtime = read_runtime(folder);
+  RuntimeTarget target;
+  target.machine = machine_of(device_.arch, device_.float_abi).value_or(runtime.machine);
+  target.libc = device_.libc;
+  if (transport_->link().local) {
+    const std::vector<std::string> folders = local_library_folders();
+    target.libraries = find_local_libraries(runtime, folders);
+    target.glibcxx = local_glibcxx(target.machine, folders);
+    target.looked_in = "this machine's library folders";
+  }
+  const RuntimeCheck check = check_runtime(runtime, target, options.backends);
+  std::string local_runner;
+  choose_runner(options, runtime, local_runner);
+  runtime_ = runtime_info(runtime, check, runner_.is_stab_runner);
+  warnings_.insert(warnings_.end(), runtime.warnings.begin(), runtime.warnings.end());
+  warnings_.insert(warnings_.end(), check.warnings.begin(), check.warnings.end());
+  std::string base = runtime.folder;
+  if (transport_->link().local) {
+    runner_.path = runner_.is_stab_runner ? local_runner : runtime.folder + "/" + *runtime.runner;
+  } else {
+    FileTree tree = tree_of("rt", runtime.files);
+    if (runner_.is_stab_runner) tree.add_file("stab-runner", local_runner, true);
+    base = uploader_->put({tree}).front();
+    runner_.path = base + "/" + (runner_.is_stab_runner ? "stab-runner" : *runtime.runner);
+  }
+  for (const std::string& library_folder : runtime.library_folders) {
+    runner_.library_folders.push_back(library_folder == "." ? base : base + "/" + library_folder);
+  }
+}
+
+std::string Target::stage(const FileList& files) {
+  const std::string key = hash_of(files);
+  const auto found = staged_.find(key);
+  if (found != staged_.end()) return found->second;
+  const std::string path = uploader_->put({tree_of("pkg", files)}).front();
+  staged_[key] = path;
+  return path;
+}
+
+std::string Target::run_command_prefix() const {
+  std::string folders;
+  for (const std::string& folder : runner_.library_folders)
+    folders += (folders.empty() ? "" : ":") + folder;
+  return "LD_LIBRARY_PATH=" + folders + " " + runner_.path;
+}
+
+void Target::look_at_device(const Options& options) {
+  device_.name = options.device_name;
+  device_.transport = transport_->link().local ? "local" : "ssh";
+  device_.host = transport_->link().address;
+  const ElfInfo shell =
+      parse_elf(read_file(fs::canonical("/bin/sh"), std::uint64_t{64} << 20), "/bin/sh");
+  device_.arch = device_arch(shell.machine);
+  device_.float_abi = shell.machine.float_abi;
+}
+
+}  // namespace stab
