@@ -306,6 +306,7 @@ Answer exchange(Transport& transport, std::string_view what, std::string_view sc
   command.input = options.input;
   command.timeout = options.timeout;
   command.idle = options.idle;
+  command.cleanup = options.cleanup;
   command.output = [&](std::string_view bytes) {
     total += bytes.size();
     if (total > options.most_bytes) throw_device_error(transport, what, "its answer is too long");

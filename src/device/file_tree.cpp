@@ -128,6 +128,25 @@ FileTree FileTree::of_folder(std::string kind, const fs::path& folder) {
   return tree;
 }
 
+FileTree FileTree::of_list(std::string kind, const FileList& list) {
+  FileTree tree(std::move(kind));
+  for (const FileEntry& entry : list) {
+    if (entry.kind == FileKind::folder) continue;
+    if (entry.kind == FileKind::link) {
+      tree.add_link(entry.path, entry.link_target);
+      continue;
+    }
+    TreeFile file;
+    file.path = entry.path;
+    file.size = entry.size;
+    file.executable = (entry.mode & 0100) != 0;
+    file.sha256 = entry.sha256;
+    file.content = entry.text ? Content(*entry.text) : Content(fs::path(entry.source));
+    tree.add(std::move(file));
+  }
+  return tree;
+}
+
 void FileTree::add_file(std::string path, const fs::path& source, bool executable) {
   TreeFile file;
   file.path = std::move(path);

@@ -30,7 +30,7 @@ is_tree() {
 std::string list_tree_script() {
   return R"SH(
 if have find && have stat && [ -n "$(stat -c %f / 2>/dev/null)" ]; then
-  list_tree() { (cd "$1" && echo stat && find . -exec stat -c '%f %s %Y %n' {} +); }
+  list_tree() { (cd "$1" && echo stat && find . ! -type d -exec stat -c '%f %s %Y %n' {} +); }
 else
   list_tree() { (cd "$1" && echo ls && ls -lnR .); }
 fi

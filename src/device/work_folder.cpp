@@ -294,7 +294,8 @@ for k in rt pkg in; do
   done
 done
 )SH";
-  exchange(transport, "cannot tidy the work folder on the device", is_tree_script() + script);
+  exchange(transport, "cannot tidy the work folder on the device", is_tree_script() + script,
+           {.timeout = std::chrono::seconds(30), .cleanup = true});
 }
 
 Cleaned clean_work_folder(Transport& transport, const std::string& requested) {

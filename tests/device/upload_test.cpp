@@ -171,7 +171,6 @@ TEST_P(Upload, RestoresALostExecuteBit) {
 }
 
 TEST_P(Upload, FindsAChangeThatKeptSizeAndTimeOnlyWhenItHashesAll) {
-  if (!hashes()) GTEST_SKIP() << "this device has no tool for hashes";
   const fs::path there = put(source());
   const fs::path file = there / "lib/nnfw/backend/libbackend_cpu.so";
   const auto time = fs::last_write_time(file);
@@ -180,7 +179,8 @@ TEST_P(Upload, FindsAChangeThatKeptSizeAndTimeOnlyWhenItHashesAll) {
   EXPECT_EQ(connect().folder().trees.at(there.filename()), TreeState::same);
   Uploader careful = connect({.rehash = true});
   careful.put({source()});
-  EXPECT_EQ(careful.summary().files_sent, 1);
+  EXPECT_EQ(careful.summary().files_sent,
+            hashes() ? 1 : 6);  // without a hash tool all are in doubt
   expect_identical(there);
 }
 

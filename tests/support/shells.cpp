@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdio>
 #include <sstream>
+#include <system_error>
 
 #include "support/other_shell.h"
 
@@ -65,7 +66,8 @@ std::unique_ptr<Transport> through_shell(const Shell& shell, std::unique_ptr<Tra
     path = folder.string();
     for (const std::string& applet : applets()) {
       if (std::find(shell.missing.begin(), shell.missing.end(), applet) == shell.missing.end()) {
-        std::filesystem::create_symlink(k_busybox, folder / applet);
+        std::error_code there;
+        std::filesystem::create_symlink(k_busybox, folder / applet, there);
       }
     }
   }

@@ -111,6 +111,7 @@ struct ExchangeOptions {
   std::chrono::milliseconds timeout{60'000};
   std::chrono::milliseconds idle{0};
   std::size_t most_bytes = 32U << 20;  ///< of the whole answer
+  bool cleanup = false;                ///< goes on when the user asked to stop
 };
 
 /// Runs `script` on the device between the marks and returns its answer. The script finds `say` (a

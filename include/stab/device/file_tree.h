@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "stab/core/file_list.h"
+
 namespace stab {
 
 /// Where the bytes of a file come from: a file here, or these bytes themselves.
@@ -40,6 +42,11 @@ class FileTree {
   /// leads out becomes what it leads to. Throws Error(input) for what cannot be read, for a file
   /// that is none (socket, device) and for a name that cannot be carried over.
   static FileTree of_folder(std::string kind, const std::filesystem::path& folder);
+
+  /// The files and links of a list whose sizes and hashes are known already; folders follow from
+  /// the paths. A file is executable when its owner may execute it. Throws Error(input) for a path
+  /// or target that cannot be carried over.
+  static FileTree of_list(std::string kind, const FileList& list);
 
   /// Adds a file of this machine, whose content is read and hashed now. Throws Error(input).
   void add_file(std::string path, const std::filesystem::path& source, bool executable);
