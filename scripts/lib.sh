@@ -43,7 +43,7 @@ packages_of() {
     cross) echo gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross \
       gcc-arm-linux-gnueabi libc6-dev-armel-cross ;;
     runtime) echo libhdf5-103-1 libhdf5-cpp-103-1 ;;
-    test) echo openssh-server openssh-client dropbear-bin busybox-static dash rsync iproute2 procps file binutils zip \
+    test) echo openssh-server openssh-client dropbear-bin libnss-wrapper busybox-static dash fish tcsh rsync iproute2 procps file binutils zip \
       python3-minimal coinor-cbc glpk-utils ;;
     fuzz) echo clang-19 libclang-rt-19-dev llvm-19 ;;
     lint) echo clang-format-19 clang-19 clang-tidy-19 shellcheck ;;

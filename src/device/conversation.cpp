@@ -160,10 +160,7 @@ void Conversation::hand_out_lines(std::string_view bytes) {
 void Conversation::look_at_clocks() {
   const Clock::time_point now = Clock::now();
   if (now >= abandon_at_) {
-    int group = 0;
-    const std::string_view mark = filters_[Relay::output].mark();
-    if (!mark.empty()) std::from_chars(mark.data() + 1, mark.data() + mark.size(), group);
-    relay_->abandon(group);
+    relay_->abandon(group());
     if (now >= abandon_at_ + k_abandon_limit) {
       relay_->finish({{}, "it cannot be ended"});
     }
@@ -178,10 +175,18 @@ void Conversation::look_at_clocks() {
   }
 }
 
+/// The process that the mark tells; 0 before.
+int Conversation::group() const {
+  int group = 0;
+  const std::string_view mark = filters_[Relay::output].mark();
+  if (!mark.empty()) std::from_chars(mark.data() + 1, mark.data() + mark.size(), group);
+  return group;
+}
+
 void Conversation::end_it(Cause cause) {
   cause_ = cause;
   abandon_at_ = Clock::now() + k_end_limit;
-  relay_->terminate();
+  relay_->terminate(group());
 }
 
 void Conversation::finish_quietly() noexcept {
@@ -202,7 +207,10 @@ Exit Conversation::verdict() const {
                 "you asked for it");
   }
   if (!ending.lost.empty() && cause_ != Cause::dismissed) {
-    throw Error(ErrorKind::device, "lost the connection to", address_, ending.lost);
+    const std::uint64_t sent = relay_->bytes_sent();
+    throw Error(ErrorKind::device, "cannot finish a command on", address_,
+                ending.lost +
+                    (command_.input ? ", after " + std::to_string(sent) + " bytes were sent" : ""));
   }
   const MarkFilter& output = filters_[Relay::output];
   if (!output.found() && cause_ != Cause::dismissed) {

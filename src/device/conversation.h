@@ -65,6 +65,7 @@ class Conversation {
   void hand_out();
   void hand_out_lines(std::string_view bytes);
   void look_at_clocks();
+  int group() const;
   void end_it(Cause cause);
   void finish_quietly() noexcept;
   Exit verdict() const;

@@ -90,8 +90,8 @@ void LocalShell::loop() {
 
 /// Whether the shell is gone, or must go now.
 bool LocalShell::over() {
-  if (const std::optional<int> group = relay_->abandoned()) {
-    if (*group > 1) kill(-*group, SIGKILL);
+  if (relay_->abandoned()) {
+    if (relay_->group() > 1) kill(-relay_->group(), SIGKILL);
     child_.reset();
     relay_->finish({Exit{Exit::How::signalled, 0, SIGKILL}, {}});
     return true;

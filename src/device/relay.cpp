@@ -34,10 +34,11 @@ void Relay::end_input() {
   wake_();
 }
 
-void Relay::terminate() {
+void Relay::terminate(int group) {
   {
     const std::lock_guard lock(mutex_);
     terminating_ = true;
+    group_ = group;
   }
   wake_();
 }
@@ -45,7 +46,8 @@ void Relay::terminate() {
 void Relay::abandon(int group) {
   {
     const std::lock_guard lock(mutex_);
-    abandoned_ = group;
+    abandoned_ = true;
+    group_ = group;
   }
   wake_();
 }
@@ -110,9 +112,14 @@ bool Relay::terminating() const {
   return terminating_;
 }
 
-std::optional<int> Relay::abandoned() const {
+bool Relay::abandoned() const {
   const std::lock_guard lock(mutex_);
   return abandoned_;
+}
+
+int Relay::group() const {
+  const std::lock_guard lock(mutex_);
+  return group_;
 }
 
 std::size_t Relay::room(Stream stream) const {

@@ -37,10 +37,11 @@ class Relay {
   bool has_room() const;        ///< whether put() makes sense now
   void put(std::string bytes);  ///< more standard input
   void end_input();             ///< end-of-file after what was put
-  void
-  terminate();  ///< asks for the end of the command, in the way that its supervision understands
-  void abandon(int group);  ///< the end, now; `group` is the command's process where known, else 0
-  /// Relays `buffer` for what arrived since the last call.
+  /// Asks for the end of the command in the way of its supervision. `group` is its process where
+  /// known, else 0.
+  void terminate(int group);
+  void abandon(int group);  ///< the end, now; `group` as above
+  /// Exchanges `buffer` for what arrived since the last call.
   void take(Stream stream, std::string& buffer);
   /// Returns once there is news (bytes, room, the ending), at `until` at the latest.
   void wait_until(Clock::time_point until);
@@ -53,7 +54,8 @@ class Relay {
   void consume(std::size_t count);      ///< so much of it was sent
   bool input_over() const;  ///< end_input() or terminate() was called and nothing is left to send
   bool terminating() const;
-  std::optional<int> abandoned() const;   ///< the group
+  bool abandoned() const;
+  int group() const;                      ///< of terminate() and abandon()
   std::size_t room(Stream stream) const;  ///< how much deliver() may bring
   void deliver(Stream stream, std::string_view bytes);
   void finish(Ending ending);  ///< the first one counts
@@ -71,7 +73,8 @@ class Relay {
   std::uint64_t sent_ = 0;
   bool input_ended_ = false;
   bool terminating_ = false;
-  std::optional<int> abandoned_;
+  bool abandoned_ = false;
+  int group_ = 0;
   std::array<std::string, 2> arrived_;
   std::optional<Ending> ending_;
   Clock::time_point activity_ = Clock::now();

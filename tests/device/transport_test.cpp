@@ -10,12 +10,15 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "stab/core/error.h"
 #include "stab/device/shell.h"
+#include "stab/device/ssh_transport.h"
 #include "support/proc_table.h"
+#include "support/ssh_server.h"
 
 namespace stab {
 namespace {
@@ -33,7 +36,18 @@ struct Outcome {
 class TransportTest : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    transport_ = make_local_transport([this] { return stop_.load(); });
+    const StopRequested stop = [this] { return stop_.load(); };
+    if (GetParam() == "local") {
+      transport_ = make_local_transport(stop);
+      return;
+    }
+    test::SshServerOptions options;
+    if (GetParam() == "dropbear") {
+      options.kind = test::SshServerOptions::Kind::dropbear;
+      options.busybox = true;
+    }
+    server_.emplace(options);
+    transport_ = connect_ssh(server_->options(), stop, {}, {});
   }
 
   Outcome run(Command command) {
@@ -55,6 +69,7 @@ class TransportTest : public testing::TestWithParam<std::string> {
   }
 
   std::atomic<bool> stop_ = false;
+  std::optional<test::SshServer> server_;
   std::unique_ptr<Transport> transport_;
 };
 
@@ -76,7 +91,7 @@ TEST_P(TransportTest, RunsInTheCLocaleWithNothingToRead) {
 }
 
 TEST_P(TransportTest, SendsInputAndEndsItWithEndOfFile) {
-  const Outcome outcome = run(Command{.script = "cksum; echo done", .input = bytes(20'000'000)});
+  const Outcome outcome = run(Command{.script = "wc -c; echo done", .input = bytes(20'000'000)});
   EXPECT_EQ(outcome.exit.code, 0);
   EXPECT_THAT(outcome.output, HasSubstr("20000000"));
   EXPECT_THAT(outcome.output, HasSubstr("done"));
@@ -153,14 +168,14 @@ TEST_P(TransportTest, ShowsACrash) {
 
 TEST_P(TransportTest, EndsAHangAtTheTimeout) {
   const Outcome outcome =
-      run(Command{.script = "echo $$; sleep 1000 & sleep 1001", .timeout = 500ms});
+      run(Command{.script = "echo $$; sleep 1000 & sleep 1001", .timeout = 3s});
   EXPECT_EQ(outcome.exit.how, Exit::How::timed_out);
   EXPECT_TRUE(test::process_gone(std::stoi(outcome.output)));
 }
 
 TEST_P(TransportTest, EndsACommandWithInputAtTheTimeout) {
   const Outcome outcome = run(Command{
-      .script = "echo $$; sleep 1001; exit 0", .input = bytes(100'000'000), .timeout = 500ms});
+      .script = "echo $$; sleep 1001; exit 0", .input = bytes(100'000'000), .timeout = 3s});
   EXPECT_EQ(outcome.exit.how, Exit::How::timed_out);
   EXPECT_TRUE(test::process_gone(std::stoi(outcome.output)));
 }
@@ -242,7 +257,7 @@ TEST_P(TransportTest, KeepsAProcessThroughAPauseOfItsCaller) {
   EXPECT_TRUE(holder->running());
 }
 
-INSTANTIATE_TEST_SUITE_P(All, TransportTest, testing::Values("local"),
+INSTANTIATE_TEST_SUITE_P(All, TransportTest, testing::Values("local", "sshd", "dropbear"),
                          [](const auto& shape) { return shape.param; });
 
 }  // namespace

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// One command on one channel of a session, as a state machine that never waits; for the thread that
+// owns the session only.
+#pragma once
+
+#include <libssh/callbacks.h>
+#include <libssh/libssh.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "relay.h"
+#include "ssh/session.h"
+
+namespace stab {
+
+class SshChannel {
+ public:
+  using Clock = Relay::Clock;
+
+  /// `most_in_flight`: how many bytes may be on their way to the command at once; 0: as many as the
+  /// server takes.
+  SshChannel(SshSession& session, std::shared_ptr<Relay> relay, std::string command_line,
+             bool with_input, const SshLimits& limits, std::uint32_t most_in_flight);
+  ~SshChannel();
+  SshChannel(const SshChannel&) = delete;
+  SshChannel& operator=(const SshChannel&) = delete;
+
+  enum class Step { idle, moved, over };
+  /// Does what can be done now.
+  Step step();
+  /// The connection broke.
+  void lose(const std::string& reason);
+  /// When step() has something to do even if nothing happens.
+  Clock::time_point due() const { return due_; }
+  /// Between asking for the channel and the server's answer.
+  std::optional<std::chrono::microseconds> answer_time() const { return answer_time_; }
+  /// Once: a signal that has to reach the command's process group in another way, since nothing on
+  /// this channel ends it.
+  struct Kill {
+    const char* signal;
+    int group;
+  };
+  std::optional<Kill> take_kill() { return std::exchange(kill_, std::nullopt); }
+
+ private:
+  enum class State { opening, starting, running };
+
+  Step open();
+  Step start();
+  Step fail(const std::string& why);
+  bool send();
+  bool write(std::string_view bytes, std::size_t& sent);
+  void end_input();
+  bool receive(Relay::Stream stream);
+  bool drained() const;
+  bool over();
+
+  SshSession& session_;
+  std::shared_ptr<Relay> relay_;
+  std::string command_line_;
+  const bool with_input_;
+  const SshLimits limits_;
+  const std::uint32_t most_in_flight_;
+  ssh_channel channel_;
+  ssh_channel_callbacks_struct callbacks_{};
+  State state_ = State::opening;
+  Clock::time_point asked_ = Clock::now();
+  Clock::time_point due_ = Clock::time_point::max();
+  Clock::time_point next_beat_{};
+  std::optional<std::chrono::microseconds> answer_time_;
+  std::uint32_t first_window_ = 0;
+  bool eof_sent_ = false;
+  bool eof_received_ = false;
+  bool closed_ = false;
+  std::optional<Kill> kill_;
+  std::optional<Exit> exit_;
+  Clock::time_point exited_{};
+};
+
+}  // namespace stab

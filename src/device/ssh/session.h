@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A libssh session that never blocks: every step is repeated by our own poll, with a deadline,
+// while the peer lives.
+#pragma once
+
+#include <libssh/libssh.h>
+
+#include <chrono>
+#include <functional>
+#include <set>
+#include <string>
+
+#include "ssh/known_hosts.h"
+#include "ssh/route.h"
+#include "ssh/settings.h"
+
+namespace stab {
+
+class SshSession {
+ public:
+  /// Prepares a session on an open way; nothing is sent yet. `key_types`: what is known of the
+  /// host, asked for first.
+  SshSession(SshRoute route, const SshSettings& settings, const std::set<std::string>& key_types);
+  ~SshSession();
+  SshSession(const SshSession&) = delete;
+  SshSession& operator=(const SshSession&) = delete;
+
+  ssh_session get() const { return session_; }
+  const SshRoute& route() const { return route_; }
+  bool alive() const;
+  /// Why it is not alive, or what the last call complained about; with a proxy's own words.
+  std::string reason();
+  /// "SSH-2.0-OpenSSH_9.2p1"; empty before it arrived.
+  std::string banner() const;
+  /// Bytes that the peer sent so far.
+  std::uint64_t received() const { return counter_.in_bytes; }
+
+  enum class Waited { done, lost, timed_out };
+  /// Repeats `call` until it returns something else than `again`; `result` gets that. Throws
+  /// Error(interrupted).
+  Waited wait(const std::function<int()>& call, int again, std::chrono::milliseconds limit,
+              const StopRequested& stop, int& result);
+
+  /// Banner and key exchange. Throws Error(device).
+  void exchange_keys(const SshSettings& settings, const SshLimits& limits,
+                     const StopRequested& stop);
+  HostKey host_key() const;
+
+ private:
+  void set(ssh_options_e option, const void* value);
+
+  SshRoute route_;
+  bool known_before_;
+  ssh_session session_;
+  ssh_counter_struct counter_{};
+};
+
+}  // namespace stab
