@@ -15,12 +15,6 @@ namespace {
 constexpr std::chrono::seconds k_patience{
     60};  // with the device itself, beside all waiting for a holder
 
-// What stands at the lock's path.
-struct LockState {
-  enum class Kind { free, held, stale, odd, nowhere } kind = Kind::free;
-  LockHolder holder;
-};
-
 std::string_view next_word(std::string_view& text) {
   const auto blank = text.find(' ');
   const std::string_view word = text.substr(0, blank);
@@ -34,26 +28,6 @@ std::optional<T> parse_number(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
   return value;
-}
-
-// The rest of a line `lock KIND …`.
-std::optional<LockState> parse_state(std::string_view line) {
-  const std::string_view kind = next_word(line);
-  LockState state;
-  if (kind == "free") return state;
-  if (kind == "odd" || kind == "nowhere") {
-    state.kind = kind == "odd" ? LockState::Kind::odd : LockState::Kind::nowhere;
-    return state;
-  }
-  if (kind != "held" && kind != "stale") return std::nullopt;
-  state.kind = kind == "held" ? LockState::Kind::held : LockState::Kind::stale;
-  state.holder.stale = kind == "stale";
-  state.holder.pid = parse_number<int>(next_word(line)).value_or(0);
-  if (const auto age = parse_number<long>(next_word(line)))
-    state.holder.age = std::chrono::seconds(*age);
-  state.holder.user = printable(next_word(line), 40);
-  state.holder.who = printable(line, 100);
-  return state;
 }
 
 std::string plain_who(std::string_view who) {
@@ -91,6 +65,31 @@ class Lines {
 
 }  // namespace
 
+std::optional<LockState> parse_lock_line(std::string_view line) {
+  const std::string_view kind = next_word(line);
+  LockState state;
+  if (kind == "free") return state;
+  if (kind == "odd" || kind == "nowhere") {
+    state.kind = kind == "odd" ? LockState::Kind::odd : LockState::Kind::nowhere;
+    return state;
+  }
+  if (kind != "held" && kind != "stale") return std::nullopt;
+  state.kind = kind == "held" ? LockState::Kind::held : LockState::Kind::stale;
+  state.holder.stale = kind == "stale";
+  state.holder.pid = parse_number<int>(next_word(line)).value_or(0);
+  if (const auto age = parse_number<long>(next_word(line)))
+    state.holder.age = std::chrono::seconds(*age);
+  state.holder.user = printable(next_word(line), 40);
+  state.holder.who = printable(line, 100);
+  return state;
+}
+
+LockState parse_lock_state(const Answer& answer) {
+  LockState odd;
+  odd.kind = LockState::Kind::odd;
+  return parse_lock_line(answer.find("lock").value_or("")).value_or(odd);
+}
+
 std::string describe(const LockHolder& holder) {
   std::string text = holder.who + " (user " + holder.user + ", process " +
                      std::to_string(holder.pid) + " on the device";
@@ -119,7 +118,7 @@ DeviceLock::DeviceLock(Transport& transport, const LockOptions& options)
                        std::string_view bytes) {
     state->lines.add(bytes, [&](std::string_view line) {
       if (!line.starts_with(mark)) return;
-      state->last = parse_state(line.substr(mark.size()));
+      state->last = parse_lock_line(line.substr(mark.size()));
       if (state->last && state->last->kind == LockState::Kind::held && on_wait)
         on_wait(state->last->holder);
     });
@@ -172,27 +171,27 @@ void DeviceLock::release() {
 std::optional<LockHolder> look_at_lock(Transport& transport, const std::string& path) {
   const Answer answer = exchange(transport, "cannot look at the device's lock",
                                  lock_functions_script(path) + "lock_state\n");
-  const auto state = parse_state(answer.find("lock").value_or(""));
-  if (!state || state->kind == LockState::Kind::odd) throw_odd(transport, path);
-  if (state->kind == LockState::Kind::free) return std::nullopt;
-  return state->holder;
+  const LockState state = parse_lock_state(answer);
+  if (state.kind == LockState::Kind::odd) throw_odd(transport, path);
+  if (state.kind == LockState::Kind::free) return std::nullopt;
+  return state.holder;
 }
 
 std::optional<LockHolder> unlock(Transport& transport, bool force, const std::string& path) {
   const Answer answer =
       exchange(transport, "cannot unlock the device",
                lock_functions_script(path) + remove_lock_script(force), {.cleanup = true});
-  const auto state = parse_state(answer.find("lock").value_or(""));
-  if (!state || state->kind == LockState::Kind::odd) throw_odd(transport, path);
-  if (state->kind == LockState::Kind::free) return std::nullopt;
+  const LockState state = parse_lock_state(answer);
+  if (state.kind == LockState::Kind::odd) throw_odd(transport, path);
+  if (state.kind == LockState::Kind::free) return std::nullopt;
   if (answer.find("kept")) {
     throw_device_error(transport, "cannot unlock the device",
-                       (state->holder.stale ? "the stale lock is not ours: " : "it is in use: ") +
-                           describe(state->holder),
-                       state->holder.stale ? "removing " + path + " there as that user or as root"
-                                           : "waiting, or --force");
+                       (state.holder.stale ? "the stale lock is not ours: " : "it is in use: ") +
+                           describe(state.holder),
+                       state.holder.stale ? "removing " + path + " there as that user or as root"
+                                          : "waiting, or --force");
   }
-  return state->holder;
+  return state.holder;
 }
 
 }  // namespace stab

@@ -11,8 +11,8 @@ namespace {
 // blanks; START is when the process started, so that another process with the same number is not
 // taken for it.
 constexpr const char* k_functions = R"SH(
-B=
-read -r B 2>/dev/null </proc/sys/kernel/random/boot_id
+BOOT=
+read -r BOOT 2>/dev/null </proc/sys/kernel/random/boot_id
 start_of() {
   s_=
   read -r s_ 2>/dev/null <"/proc/$1/stat" || return 1
@@ -39,9 +39,9 @@ take_apart() {
   set -- $(ls -ld "$L" 2>/dev/null)
   set +f
   lo=$3 la=-
-  [ "$lb" = "$B" ] && la=$(($(uptime_now) - lu))
+  [ "$lb" = "$BOOT" ] && la=$(($(uptime_now) - lu))
 }
-alive() { [ "$lb" = "$B" ] && [ "$lp" != 0 ] && [ "$(start_of "$lp")" = "$ls_" ]; }
+alive() { [ "$lb" = "$BOOT" ] && [ "$lp" != 0 ] && [ "$(start_of "$lp")" = "$ls_" ]; }
 lock_state() {
   c_=$(content) || {
     if [ -e "$L" ]; then say "lock odd"; else say "lock free"; fi
@@ -55,7 +55,7 @@ lock_state() {
 
 constexpr const char* k_hold = R"SH(
 [ -d "${L%/*}" ] || { say "lock nowhere"; exit 1; }
-mine=$B:$$:$(start_of $$):$(uptime_now):$WHO
+mine=$BOOT:$$:$(start_of $$):$(uptime_now):$WHO
 shown= t=0 m=0
 while :; do
   if ln -s "$mine" "$L" 2>/dev/null; then

@@ -5,7 +5,22 @@
 #include <string>
 #include <string_view>
 
+#include "stab/device/exchange.h"
+#include "stab/device/lock.h"
+
 namespace stab {
+
+/// What stands at the lock's path.
+struct LockState {
+  enum class Kind { free, held, stale, odd, nowhere } kind = Kind::free;
+  LockHolder holder;
+};
+
+/// The rest of a line `lock KIND …`; absent for another form.
+std::optional<LockState> parse_lock_line(std::string_view line);
+
+/// The first such line of an answer; without one it is odd.
+LockState parse_lock_state(const Answer& answer);
 
 /// Defines `lock_state`, which says the line `lock KIND ...` with KIND `free`, `held` or `stale`
 /// and, for the last two, process, seconds or "-", user and who; or `odd` when no lock stands at
