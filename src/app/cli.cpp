@@ -289,9 +289,10 @@ void finish(Options& options, const Raw& raw) {
 }
 
 void check_schedule(Options& options) {
-  if (options.nnpackage.empty())
+  const bool main_job = options.kind == JobKind::schedule;
+  if (main_job && options.nnpackage.empty())
     refuse("--nnpackage", "it is required", "stab --nnpackage DIR --ip HOST");
-  if (options.profile && options.ip.empty()) {
+  if (main_job && options.profile && options.ip.empty()) {
     refuse("--ip", "it is required unless --no-profile is given", "--ip local for this machine");
   }
   if (!options.ip.empty() && options.ip.front() == '-')
@@ -346,6 +347,72 @@ std::chrono::seconds parse_duration(const std::string& text, const std::string& 
   return std::chrono::seconds(value * unit);
 }
 
+namespace {
+
+/// What a subcommand takes beside --ip and the connection.
+enum Takes : unsigned {
+  takes_package = 1,
+  takes_runtime = 2,
+  takes_measuring = 4,
+  takes_proofs = 8,
+  takes_deciding = 16,
+  takes_traces = 32
+};
+
+CLI::App* add_job(CLI::App& app, Options& options, Raw& raw, JobKind kind, const char* name,
+                  const char* text, unsigned takes) {
+  CLI::App* job = app.add_subcommand(name, text);
+  job->formatter(app.get_formatter());
+  job->set_help_flag();
+  if ((takes & takes_package) != 0) add_nnpackage(*job, options);
+  if ((takes & takes_deciding) == 0) {
+    add_ip(*job, options);
+    add_device_options(*job, options, raw);
+  }
+  if ((takes & takes_runtime) != 0) add_runtime_options(*job, options, raw);
+  if ((takes & takes_measuring) != 0) add_measuring_options(*job, options, raw);
+  if ((takes & takes_deciding) != 0) add_deciding_options(*job, options, raw);
+  if ((takes & takes_proofs) != 0) add_proof_options(*job, options, raw);
+  if ((takes & takes_traces) != 0) {
+    job->add_option("--trace-dir", options.trace_dir, "Where traces are")
+        ->option_text("DIR")
+        ->group(k_results)
+        ->capture_default_str();
+  }
+  add_result_options(*job, options, raw);
+  job->set_help_flag("-h,--help", "This text")->group(k_results);
+  job->callback([&options, kind] { options.kind = kind; });
+  return job;
+}
+
+void add_jobs(CLI::App& app, Options& options, Raw& raw) {
+  app.require_subcommand(0, 1);
+  add_job(app, options, raw, JobKind::verify, "verify",
+          "Prove a package that was scheduled earlier, as it is; writes nothing",
+          takes_package | takes_runtime | takes_measuring | takes_proofs);
+  add_job(app, options, raw, JobKind::doctor, "doctor",
+          "Look at a device and say what stands in the way, with remedies", takes_runtime);
+  CLI::App* unlock = add_job(app, options, raw, JobKind::unlock, "unlock",
+                             "Remove the lock of a stab that is gone from a device", 0);
+  unlock->add_flag("--force", options.force, "End the stab that holds it, too")->group(k_device);
+  add_job(app, options, raw, JobKind::clean, "clean", "Remove what stab made on a device, no more",
+          0);
+}
+
+void check_job(const Options& options) {
+  if (options.kind == JobKind::verify && options.nnpackage.empty()) {
+    refuse("--nnpackage", "it is required", "stab verify --nnpackage nnpkg_sched/NAME --ip HOST");
+  }
+  if (options.ip.empty()) refuse("--ip", "it is required", "--ip local for this machine");
+}
+
+std::string help_of(const CLI::App& app) {
+  for (const CLI::App* job : app.get_subcommands()) return job->help(app.get_name());
+  return app.help();
+}
+
+}  // namespace
+
 std::optional<Options> parse_command_line(int argc, const char* const* argv, std::ostream& out) {
   Options options;
   Raw raw;
@@ -373,12 +440,12 @@ std::optional<Options> parse_command_line(int argc, const char* const* argv, std
       ->group(k_results)
       ->capture_default_str();
   add_result_options(app, options, raw);
-  app.set_config("--config", "stab.toml",
-                 "Read any of these options from a TOML file (default: ./stab.toml, if present)")
+  app.set_config("--config", "stab.toml", "Read any of these options from a TOML file (if present)")
       ->option_text("FILE")
       ->group(k_results);
   app.set_help_flag("-h,--help", "This text")->group(k_results);
   app.add_flag("--version", version, "Version, commit and libssh version")->group(k_results);
+  add_jobs(app, options, raw);
   app.footer(
       "Exit status: 0 done, 2 usage, 3 bad input, 4 device or SSH, 5 cannot write, 6 a proof "
       "failed, 130 interrupted.");
@@ -386,7 +453,7 @@ std::optional<Options> parse_command_line(int argc, const char* const* argv, std
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    out << app.help();
+    out << help_of(app);
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
     throw Error(ErrorKind::usage, "cannot read the command line", "", error.what(), "stab --help");
@@ -396,6 +463,7 @@ std::optional<Options> parse_command_line(int argc, const char* const* argv, std
     return std::nullopt;
   }
   finish(options, raw);
+  if (options.kind != JobKind::schedule) check_job(options);
   check_schedule(options);
   return options;
 }

@@ -8,7 +8,6 @@
 #include "stab/core/runner_output.h"
 #include "stab/core/schedule_keys.h"
 #include "stab/core/sha256.h"
-#include "stab/device/run.h"
 #include "stab/host/files.h"
 
 namespace stab {
@@ -49,7 +48,7 @@ class DeviceTrials : public TrialRunner {
     add_arguments(trial, request);
     add_inputs(trial, request, scratch);
     add_fetches(trial, request, scratch);
-    const RunResult result = run_once(*config_.transport, config_.work_folder, request);
+    const RunResult result = config_.run(request);
     TrialOutcome outcome = read_outcome(trial, result, scratch);
     std::error_code ignored;
     fs::remove_all(scratch, ignored);
@@ -62,6 +61,8 @@ class DeviceTrials : public TrialRunner {
     request.environment = config_.env;
     if (trial.source_as_is) {
       request.package = config_.stage(config_.package->files);
+      if (trial.way == Way::env)
+        request.environment_file = *request.package + "/" + k_environment_path;
       return;
     }
     ScheduleTexts texts;

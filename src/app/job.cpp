@@ -90,7 +90,7 @@ Job prepare(const Options& options) {
                           job.package().manifest.model);
   for (const Operation& op : job.model.subgraphs.at(0).operations) job.operations.push_back(op.id);
   job.shapes = resolve_shapes(job.model, options.shape.value_or(""));
-  check_output(options.output, job.package(), options.force);
+  if (options.kind == JobKind::schedule) check_output(options.output, job.package(), options.force);
   if (!options.inputs.empty()) {
     read_inputs(options, job);
   } else if (options.profile && options.check) {
@@ -105,7 +105,7 @@ Job prepare(const Options& options) {
            "--input FILE"});
     }
   }
-  find_previous(options, job);
+  if (options.kind == JobKind::schedule) find_previous(options, job);
   return job;
 }
 

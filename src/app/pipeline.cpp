@@ -7,16 +7,14 @@
 #include "app/assemble.h"
 #include "app/stopwatch.h"
 #include "stab/app/decide.h"
-#include "stab/app/device_trials.h"
 #include "stab/app/job.h"
 #include "stab/app/measure.h"
 #include "stab/app/profile_store.h"
 #include "stab/app/prove.h"
-#include "stab/app/target.h"
+#include "stab/app/workbench.h"
 #include "stab/core/error.h"
 #include "stab/core/op_names.h"
 #include "stab/core/schedule_keys.h"
-#include "stab/host/folders.h"
 
 namespace stab {
 namespace {
@@ -44,7 +42,7 @@ class Scheduling {
     choose_threads(measured);
     clock_.start("decide");
     decide_plans(measured);
-    if (target_) {
+    if (bench_) {
       clock_.start("prove");
       prove_plans();
     } else {
@@ -77,21 +75,7 @@ class Scheduling {
   Measured measure_on_device() {
     clock_.start("connect and upload");
     progress_.update("connect", 0, 0, options_.ip);
-    target_ = std::make_unique<Target>(options_, progress_, stop_);
-    scratch_ = std::make_unique<TemporaryFolder>();
-    trials_config_.transport = &target_->transport();
-    trials_config_.work_folder = target_->work_folder();
-    trials_config_.package = &job_.package();
-    trials_config_.outputs = job_.model.subgraphs.at(0).outputs.size();
-    trials_config_.runner = target_->runner();
-    trials_config_.stage = [this](const FileList& files) { return target_->stage(files); };
-    trials_config_.shape_argument = shape_argument(job_.shapes);
-    trials_config_.affinity = options_.affinity;
-    trials_config_.env = options_.env;
-    trials_config_.timeout = options_.timeout;
-    trials_config_.scratch_folder = scratch_->path();
-    trials_ = make_device_trials(trials_config_);
-    target_->stage(job_.package().files);
+    bench_ = std::make_unique<Workbench>(options_, job_, progress_, stop_);
     clock_.start("profile");
     return profile();
   }
@@ -123,7 +107,7 @@ class Scheduling {
   }
 
   std::string unusable(const std::string& backend) const {
-    for (const BackendInfo& info : target_->runtime().backends) {
+    for (const BackendInfo& info : bench_->target().runtime().backends) {
       if (info.name == backend) return info.usable ? "" : info.reason;
     }
     return "the runtime folder has no libbackend_" + backend + ".so";
@@ -142,8 +126,8 @@ class Scheduling {
     Context context;
     context.package = package_info(job_.package());
     context.model = model_info(job_);
-    context.runtime = target_->runtime();
-    context.device = target_->device();
+    context.runtime = bench_->target().runtime();
+    context.device = bench_->target().device();
     context.settings = settings_of(options_, job_);
     return context;
   }
@@ -155,7 +139,7 @@ class Scheduling {
     profile.measured_at = utc_now();
     profile.context = make_context();
     ProfileWriter writer(options_.trace_dir, job_.package().name, profile);
-    trials_config_.keep_folder = writer.folder();
+    bench_->keep_files_in(writer.folder());
     const std::vector<Single> singles = singles_to_measure(measured.failed);
     int next_id = 0;
     for (const int threads : options_.threads.empty() ? std::vector<int>{1} : options_.threads) {
@@ -196,7 +180,7 @@ class Scheduling {
                        text + (threads > 1 ? ", " + std::to_string(threads) + " threads" : ""));
     };
     request.out_of_time = [this] { return out_of_time(); };
-    return measure(*trials_, request);
+    return measure(bench_->trials(), request);
   }
 
   bool out_of_time() const {
@@ -371,7 +355,7 @@ class Scheduling {
     add_warnings(measured.warnings);
     add_warnings(timings().warnings);
     add_warnings(decision_.warnings);
-    if (target_) add_warnings(target_->warnings());
+    if (bench_) add_warnings(bench_->target().warnings());
     add_conditions(measured.loaded, options_.affinity.has_value(), result_);
   }
 
@@ -399,7 +383,7 @@ class Scheduling {
       progress_.update("prove", done, total, text);
     };
     request.out_of_time = [this] { return out_of_time(); };
-    ProofOutcome outcome = prove(*trials_, request);
+    ProofOutcome outcome = prove(bench_->trials(), request);
     config_is_read_ = outcome.config_is_read;
     take_proofs(std::move(outcome), result_);
     if (result_.chosen.empty()) refuse();
@@ -453,7 +437,7 @@ class Scheduling {
 
   std::string run_command(const std::string& folder) const {
     const std::string runner =
-        target_ && !target_->runner().is_stab_runner ? "onert_run" : "stab-runner";
+        bench_ && !bench_->target().runner().is_stab_runner ? "onert_run" : "stab-runner";
     const std::string works = result_.delivery.works.value_or("env");
     if (works == "config" || works == "none_needed") return runner + " " + folder;
     if (works == "api") {
@@ -469,10 +453,7 @@ class Scheduling {
   Result result_;
   Stopwatch clock_;
   Job job_;
-  std::unique_ptr<Target> target_;
-  std::unique_ptr<TemporaryFolder> scratch_;
-  DeviceTrialsConfig trials_config_;
-  std::unique_ptr<TrialRunner> trials_;
+  std::unique_ptr<Workbench> bench_;
   std::map<int, Timings> timings_by_threads_;
   Decision decision_;
   bool config_is_read_ = true;

@@ -253,7 +253,7 @@ class Prover {
     if (single != winner) finalists.push_back({single, find(single)});
     if (!previous.empty() && previous != winner && previous != single)
       finalists.push_back({previous, find(previous)});
-    finalists.push_back({k_today, nullptr});
+    if (request_.time_today) finalists.push_back({k_today, nullptr});
     const Race race = proving::run_race(runner_, request_, route_, finalists, false, "verdict");
     note_failures(race);
     for (const Entrant& finalist : finalists) record(race, finalist.id, single);

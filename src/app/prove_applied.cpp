@@ -5,15 +5,9 @@
 namespace stab::proving {
 namespace {
 
-Trial traced_trial(const Plan& plan, Way way, bool config_is_read) {
-  Trial trial;
-  trial.label = plan.id;
-  trial.keys = plan.keys;
-  trial.way = way;
-  trial.config_is_read = config_is_read;
+Trial traced_trial(const ProofRequest& request, const Route& route, const Plan& plan) {
+  Trial trial = trial_by(request, route, plan.id, plan.keys);
   trial.traced = true;
-  trial.warmup = 0;
-  trial.runs = 1;
   return trial;
 }
 
@@ -41,24 +35,35 @@ bool applied(const ProofRequest& request, const Plan& plan, const TrialOutcome& 
 
 }  // namespace
 
+Trial trial_by(const ProofRequest& request, const Route& route, const std::string& label,
+               const RuntimeKeys& keys) {
+  Trial trial;
+  trial.label = label;
+  trial.keys = keys;
+  trial.way = route.way;
+  trial.config_is_read = route.config_is_read;
+  trial.source_as_is = label == request.as_is;
+  return trial;
+}
+
 Route find_route(TrialRunner& runner, const ProofRequest& request, const Plan& plan,
                  Delivery& delivery) {
   AppliedProof ignored;
-  const auto works = [&](Way way, bool config_is_read) {
-    return applied(request, plan, runner.run(traced_trial(plan, way, config_is_read)), ignored);
+  const auto works = [&](const Route& route) {
+    return applied(request, plan, runner.run(traced_trial(request, route, plan)), ignored);
   };
   Route route;
-  delivery.tried_config = works(Way::config, true);
+  delivery.tried_config = works(route);
   if (*delivery.tried_config) {
     route.found = true;
     return route;
   }
   route.config_is_read = false;
   for (const Way way : {Way::env, Way::api}) {
-    const bool ok = works(way, false);
+    route.way = way;
+    const bool ok = works(route);
     (way == Way::env ? delivery.tried_env : delivery.tried_api) = ok;
     if (!ok) continue;
-    route.way = way;
     route.found = true;
     return route;
   }
@@ -68,7 +73,7 @@ Route find_route(TrialRunner& runner, const ProofRequest& request, const Plan& p
 AppliedProof prove_applied(TrialRunner& runner, const ProofRequest& request, const Route& route,
                            const Plan& plan) {
   AppliedProof proof;
-  applied(request, plan, runner.run(traced_trial(plan, route.way, route.config_is_read)), proof);
+  applied(request, plan, runner.run(traced_trial(request, route, plan)), proof);
   return proof;
 }
 

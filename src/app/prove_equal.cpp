@@ -36,12 +36,9 @@ Equality::Equality(TrialRunner& runner, const ProofRequest& request, const Route
 
 TrialOutcome Equality::run(const std::string& label, const RuntimeKeys& keys, Way way,
                            std::size_t set) {
-  Trial trial;
-  trial.label = label;
-  trial.keys = keys;
-  trial.way = way;
-  trial.config_is_read = route_.config_is_read;
-  trial.warmup = 0;
+  Route route = route_;
+  route.way = way;
+  Trial trial = trial_by(request_, route, label, keys);
   trial.runs = k_runs;
   trial.inputs = request_.input_sets.empty() ? nullptr : &request_.input_sets[set];
   trial.wants_outputs = true;
@@ -194,11 +191,11 @@ void Equality::prove(Plan& plan) {
   }
   Verdict verdict = compare(plan, plan.keys);
   if (verdict.peak_rss_kb) plan.peak_rss_kb = verdict.peak_rss_kb;
-  if (verdict.status == ProofStatus::fail && !plan.placement.empty() && try_planner(plan, verdict))
-    return;
-  const bool may_pin = plan.kind == PlanKind::optimum || plan.kind == PlanKind::averse ||
-                       plan.kind == PlanKind::greedy;
-  while (verdict.status == ProofStatus::fail && may_pin &&
+  const bool may_help = request_.remedies && !plan.placement.empty();
+  if (verdict.status == ProofStatus::fail && may_help && try_planner(plan, verdict)) return;
+  const bool ours = plan.kind == PlanKind::optimum || plan.kind == PlanKind::averse ||
+                    plan.kind == PlanKind::greedy;
+  while (verdict.status == ProofStatus::fail && may_help && ours &&
          static_cast<int>(plan.equal.guilty.size()) < request_.max_pins) {
     const auto guilty = find_guilty(plan);
     if (!guilty) break;

@@ -17,6 +17,10 @@ struct Route {
   bool config_is_read = true;  ///< the runtime takes backends from the package
 };
 
+/// A trial by this route with these keys; the package untouched for the plan that it is itself.
+Trial trial_by(const ProofRequest& request, const Route& route, const std::string& label,
+               const RuntimeKeys& keys);
+
 /// Tries config, environment and API with `plan`, which must have operations off cpu; fills the
 /// delivery's `tried`.
 Route find_route(TrialRunner& runner, const ProofRequest& request, const Plan& plan,

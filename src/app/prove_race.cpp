@@ -11,11 +11,13 @@ constexpr int k_rounds_before_dropping = 3;
 
 Trial timed_trial(const ProofRequest& request, const Route& route, const Entrant& entrant) {
   Trial trial;
-  trial.label = entrant.id;
-  if (entrant.plan != nullptr) trial.keys = entrant.plan->keys;
-  trial.source_as_is = entrant.plan == nullptr;
-  trial.way = route.way;
-  trial.config_is_read = route.config_is_read;
+  if (entrant.plan != nullptr) {
+    trial = trial_by(request, route, entrant.id, entrant.plan->keys);
+  } else {
+    trial.label = entrant.id;
+    trial.way = Way::config;
+    trial.source_as_is = true;
+  }
   trial.warmup = request.warmup;
   trial.runs = std::max(1, (request.runs + request.rounds - 1) / request.rounds);
   return trial;

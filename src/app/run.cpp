@@ -5,7 +5,9 @@
 
 #include <iostream>
 
+#include "stab/app/device_jobs.h"
 #include "stab/app/pipeline.h"
+#include "stab/app/verify.h"
 #include "stab/core/report.h"
 #include "stab/host/files.h"
 #include "stab/host/interrupt.h"
@@ -16,34 +18,41 @@ namespace {
 
 constexpr int k_plain_width = 100;
 
-void print(const Options& options, const Result& result, std::ostream& out) {
+TextStyle text_style(const Options& options) {
+  TextStyle style;
+  style.width = terminal_width(STDOUT_FILENO, k_plain_width);
+  style.colour = colours_wanted(STDOUT_FILENO);
+  style.verbosity = options.verbosity;
+  return style;
+}
+
+int print(const Options& options, const Result& result, std::ostream& out) {
   if (options.json_file) write_file_atomically(*options.json_file, render_result(result));
-  if (options.format == OutputFormat::json) {
-    out << render_result(result);
-  } else {
-    TextStyle style;
-    style.width = terminal_width(STDOUT_FILENO, k_plain_width);
-    style.colour = colours_wanted(STDOUT_FILENO);
-    style.verbosity = options.verbosity;
-    out << render_text(result, style);
-  }
+  out << (options.format == OutputFormat::json ? render_result(result)
+                                               : render_text(result, text_style(options)));
   out.flush();
+  if (result.error) {
+    const ErrorRow& error = *result.error;
+    std::cerr << "stab: "
+              << Error(error.kind, error.what, error.subject, error.why, error.hint).what() << "\n";
+  }
+  return result.exit_status;
 }
 
 }  // namespace
 
 int run(const Options& options, std::ostream& out) {
   const std::unique_ptr<Progress> progress = make_progress();
-  const Result result = schedule(options, *progress, interrupted);
-  progress->clear();
-  print(options, result, out);
-  if (result.error)
-    std::cerr << "stab: "
-              << Error(result.error->kind, result.error->what, result.error->subject,
-                       result.error->why, result.error->hint)
-                     .what()
-              << "\n";
-  return result.exit_status;
+  switch (options.kind) {
+    case JobKind::unlock:
+      return unlock_device(options, *progress, interrupted, out);
+    case JobKind::clean:
+      return clean_device(options, *progress, interrupted, out);
+    case JobKind::verify:
+      return print(options, verify(options, *progress, interrupted), out);
+    default:
+      return print(options, schedule(options, *progress, interrupted), out);
+  }
 }
 
 }  // namespace stab

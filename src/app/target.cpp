@@ -6,13 +6,13 @@
 #include <cstdlib>
 
 #include "app/file_trees.h"
+#include "stab/app/connect.h"
 #include "stab/core/elf.h"
 #include "stab/core/error.h"
 #include "stab/core/machine.h"
 #include "stab/device/file_tree.h"
 #include "stab/device/own_runner.h"
 #include "stab/device/runtime_check.h"
-#include "stab/device/work_folder.h"
 #include "stab/host/files.h"
 
 namespace stab {
@@ -26,36 +26,40 @@ std::optional<std::string> environment_value(const char* name) {
   return std::string(value);
 }
 
-std::string default_work_folder(bool local) {
-  return local ? "/tmp/ONE-" + std::to_string(getuid()) : "/tmp/ONE";
-}
-
 }  // namespace
 
 Target::Target(const Options& options, Progress& progress, StopRequested stop)
     : progress_(progress) {
-  transport_ = make_local_transport(std::move(stop));
+  transport_ = connect(options, progress, std::move(stop), warnings_);
   look_at_device(options);
-  const bool local = transport_->link().local;
-  UploadOptions upload;
-  upload.rehash = options.rehash;
-  upload.progress = [this](std::uint64_t done, std::uint64_t total) {
-    constexpr std::uint64_t k_worth_showing = 1 << 20;
-    if (total < k_worth_showing) return;
-    if (done == 0) upload_begin_ = std::chrono::steady_clock::now();
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - upload_begin_).count();
-    const auto sent = static_cast<double>(done);
-    std::string note = render_bytes(sent) + " of " + render_bytes(static_cast<double>(total));
-    if (seconds > 0.5) note += ", " + render_bytes(sent / seconds) + "/s";
-    progress_.update("upload", sent, static_cast<double>(total), note);
+  SessionOptions session;
+  session.work_folder = work_folder_of(options, *transport_);
+  session.lock = lock_options(options, progress);
+  session.upload.rehash = options.rehash;
+  session.upload.progress = [this](std::uint64_t done, std::uint64_t total) {
+    show_upload(done, total);
   };
-  const std::string requested =
-      options.remote_dir.empty() ? default_work_folder(local) : options.remote_dir;
-  uploader_ =
-      std::make_unique<Uploader>(*transport_, open_work_folder(*transport_, requested), upload);
+  session_ = std::make_unique<Session>(*transport_, std::move(session));
   place_runtime(options);
-  warnings_.insert(warnings_.end(), uploader_->warnings().begin(), uploader_->warnings().end());
+}
+
+void Target::show_upload(std::uint64_t done, std::uint64_t total) {
+  constexpr std::uint64_t k_worth_showing = 1 << 20;
+  if (total < k_worth_showing) return;
+  if (done == 0) upload_begin_ = std::chrono::steady_clock::now();
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - upload_begin_).count();
+  const auto sent = static_cast<double>(done);
+  std::string note = render_bytes(sent) + " of " + render_bytes(static_cast<double>(total));
+  if (seconds > 0.5) note += ", " + render_bytes(sent / seconds) + "/s";
+  progress_.update("upload", sent, static_cast<double>(total), note);
+}
+
+std::vector<Warning> Target::warnings() const {
+  std::vector<Warning> all = warnings_;
+  const std::vector<Warning> more = session_->warnings();
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
 }
 
 void Target::choose_runner(const Options& options, const Runtime& runtime,
@@ -103,7 +107,7 @@ void Target::place_runtime(const Options& options) {
   } else {
     FileTree tree = tree_of("rt", runtime.files);
     if (runner_.is_stab_runner) tree.add_file("stab-runner", local_runner, true);
-    base = uploader_->put({tree}).front();
+    base = session_->put({tree}).front();
     runner_.path = base + "/" + (runner_.is_stab_runner ? "stab-runner" : *runtime.runner);
   }
   for (const std::string& library_folder : runtime.library_folders) {
@@ -115,16 +119,9 @@ std::string Target::stage(const FileList& files) {
   const std::string key = hash_of(files);
   const auto found = staged_.find(key);
   if (found != staged_.end()) return found->second;
-  const std::string path = uploader_->put({tree_of("pkg", files)}).front();
+  const std::string path = session_->put({tree_of("pkg", files)}).front();
   staged_[key] = path;
   return path;
-}
-
-std::string Target::run_command_prefix() const {
-  std::string folders;
-  for (const std::string& folder : runner_.library_folders)
-    folders += (folders.empty() ? "" : ":") + folder;
-  return "LD_LIBRARY_PATH=" + folders + " " + runner_.path;
 }
 
 void Target::look_at_device(const Options& options) {

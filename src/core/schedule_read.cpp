@@ -8,23 +8,28 @@ namespace {
 
 constexpr int k_schema_version = 1;
 
-Plan read_plan(const JsonPlace& place, const std::string& id) {
+Plan read_plan(const JsonPlace& place, PlanKind kind) {
   Plan plan;
-  plan.id = id;
-  plan.kind = PlanKind::previous;
+  plan.id = place.at("id").text();
+  plan.kind = kind;
+  plan.backend = place.find_text("backend");
   plan.placement = place.at("placement").placement();
-  for (const auto& [key, value] : place.at("keys").members())
-    plan.keys.emplace_back(key, value.text());
+  for (const auto& [key, value] : place.at("keys").members()) plan.keys.emplace_back(key, value.text());
   return plan;
 }
 
-Plan read_chosen(const JsonPlace& document) {
+void read_plans(const JsonPlace& document, Schedule& schedule) {
   const JsonPlace chosen = document.at("chosen");
   const std::string id = chosen.text();
+  bool found = false;
   for (const JsonPlace& place : document.at("plans").elements()) {
-    if (place.at("id").text() == id) return read_plan(place, id);
+    if (place.at("id").text() == id) {
+      schedule.chosen = read_plan(place, PlanKind::previous);
+      found = true;
+    }
+    if (place.at("kind").text() == to_string(PlanKind::single)) schedule.singles.push_back(read_plan(place, PlanKind::single));
   }
-  chosen.fail("no plan has this id");
+  if (!found) chosen.fail("no plan has this id");
 }
 
 }  // namespace
@@ -37,7 +42,7 @@ Schedule parse_schedule(const std::string& content, const std::string& name) {
   schedule.model_sha256 = document.at("context").at("model").at("sha256").text();
   schedule.threads = static_cast<int>(document.at("threads").integer(1, 1024));
   schedule.algorithm = document.at("algorithm").text();
-  schedule.chosen = read_chosen(document);
+  read_plans(document, schedule);
   if (const auto delivery = document.find("delivery"))
     schedule.works = delivery->find_text("works");
   return schedule;

@@ -14,7 +14,7 @@
 
 #include "stab/app/trial.h"
 #include "stab/core/package.h"
-#include "stab/device/transport.h"
+#include "stab/device/run.h"
 
 namespace stab {
 
@@ -27,8 +27,7 @@ struct RunnerOnDevice {
 };
 
 struct DeviceTrialsConfig {
-  Transport* transport = nullptr;
-  std::string work_folder;  ///< absolute, there; ours
+  std::function<RunResult(const RunRequest&)> run;
   const Package* package = nullptr;
   std::size_t outputs = 0;  ///< of the graph
   RunnerOnDevice runner;

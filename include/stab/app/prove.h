@@ -30,7 +30,10 @@ struct ProofRequest {
   int warmup = 5;
   int runs = 50;  ///< per plan, split over the rounds
   int rounds = 10;
-  int max_pins = 8;  ///< operations moved back to cpu because of wrong outputs
+  bool remedies = true;    ///< another memory planner, operations back to cpu
+  bool time_today = true;  ///< also time the source package as it is
+  std::string as_is;       ///< id of the plan that the package itself is: run untouched
+  int max_pins = 8;        ///< operations moved back to cpu because of wrong outputs
   /// The complete keys of a placement, with this memory planner as a remedy where given.
   std::function<RuntimeKeys(const Plan&, const std::optional<std::string>& planner)> make_keys;
   /// What a placement costs after an operation was moved: fills switches, copies, estimate.

@@ -12,8 +12,8 @@
 #include "stab/app/job.h"
 #include "stab/core/context.h"
 #include "stab/device/runtime.h"
+#include "stab/device/session.h"
 #include "stab/device/transport.h"
-#include "stab/device/upload.h"
 #include "stab/host/progress.h"
 
 namespace stab {
@@ -24,28 +24,25 @@ class Target {
   /// Throws Error(device) or Error(input).
   Target(const Options& options, Progress& progress, StopRequested stop);
 
-  Transport& transport() { return *transport_; }
-  const std::string& work_folder() const { return uploader_->folder().path; }
+  /// One run of the runner there.
+  RunResult run(const RunRequest& request) { return session_->run(request); }
   const DeviceInfo& device() const { return device_; }
   const RuntimeInfo& runtime() const { return runtime_; }
   const RunnerOnDevice& runner() const { return runner_; }
-  const std::vector<Warning>& warnings() const { return warnings_; }
-  std::uint64_t bytes_sent() const { return uploader_->summary().stream_bytes; }
-  /// Where the runtime and its runner are for the user of this device, for the command that runs a
-  /// package.
-  std::string run_command_prefix() const;
-
+  std::vector<Warning> warnings() const;
+  std::uint64_t bytes_sent() const { return session_->uploaded().stream_bytes; }
   /// Puts a package there; the same files are sent once.
   std::string stage(const FileList& files);
 
  private:
   void look_at_device(const Options& options);
+  void show_upload(std::uint64_t done, std::uint64_t total);
   void place_runtime(const Options& options);
   void choose_runner(const Options& options, const Runtime& runtime, std::string& local_runner);
 
   Progress& progress_;
   std::unique_ptr<Transport> transport_;
-  std::unique_ptr<Uploader> uploader_;
+  std::unique_ptr<Session> session_;
   DeviceInfo device_;
   RuntimeInfo runtime_;
   RunnerOnDevice runner_;

@@ -216,6 +216,7 @@ struct Schedule {
   int threads = 1;
   std::string algorithm;
   Plan chosen;                       ///< kind `previous`, with its keys and placement
+  std::vector<Plan> singles;         ///< the single backends it was compared with
   std::optional<std::string> works;  ///< config, env, api or none_needed
 };
 
