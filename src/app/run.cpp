@@ -44,6 +44,8 @@ int print(const Options& options, const Result& result, std::ostream& out) {
 int run(const Options& options, std::ostream& out) {
   const std::unique_ptr<Progress> progress = make_progress();
   switch (options.kind) {
+    case JobKind::doctor:
+      return doctor(options, *progress, interrupted, out);
     case JobKind::unlock:
       return unlock_device(options, *progress, interrupted, out);
     case JobKind::clean:

@@ -7,13 +7,10 @@
 
 #include "app/file_trees.h"
 #include "stab/app/connect.h"
-#include "stab/core/elf.h"
 #include "stab/core/error.h"
-#include "stab/core/machine.h"
 #include "stab/device/file_tree.h"
 #include "stab/device/own_runner.h"
 #include "stab/device/runtime_check.h"
-#include "stab/host/files.h"
 
 namespace stab {
 namespace {
@@ -31,22 +28,25 @@ std::optional<std::string> environment_value(const char* name) {
 Target::Target(const Options& options, Progress& progress, StopRequested stop)
     : progress_(progress) {
   transport_ = connect(options, progress, std::move(stop), warnings_);
-  look_at_device(options);
+  const std::string folder = work_folder_of(options, *transport_);
+  progress.update("look at the device", 0, 0, transport_->link().address);
+  const Preflight found = look_at_device(options, folder);
   SessionOptions session;
-  session.work_folder = work_folder_of(options, *transport_);
+  session.work_folder = folder;
   session.lock = lock_options(options, progress);
   session.upload.rehash = options.rehash;
   session.upload.progress = [this](std::uint64_t done, std::uint64_t total) {
     show_upload(done, total);
   };
   session_ = std::make_unique<Session>(*transport_, std::move(session));
-  place_runtime(options);
+  place_runtime(options, found);
 }
 
 void Target::show_upload(std::uint64_t done, std::uint64_t total) {
   constexpr std::uint64_t k_worth_showing = 1 << 20;
   if (total < k_worth_showing) return;
-  if (done == 0) upload_begin_ = std::chrono::steady_clock::now();
+  if (done == 0 || upload_begin_ == std::chrono::steady_clock::time_point())
+    upload_begin_ = std::chrono::steady_clock::now();
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - upload_begin_).count();
   const auto sent = static_cast<double>(done);
@@ -82,19 +82,11 @@ void Target::choose_runner(const Options& options, const Runtime& runtime,
   }
 }
 
-void Target::place_runtime(const Options& options) {
+void Target::place_runtime(const Options& options, const Preflight& found) {
   const fs::path folder = locate_runtime(
       {options.runtime, environment_value("STAB_RUNTIME"), device_.arch, fs::current_path()});
   const Runtime runtime = read_runtime(folder);
-  RuntimeTarget target;
-  target.machine = machine_of(device_.arch, device_.float_abi).value_or(runtime.machine);
-  target.libc = device_.libc;
-  if (transport_->link().local) {
-    const std::vector<std::string> folders = local_library_folders();
-    target.libraries = find_local_libraries(runtime, folders);
-    target.glibcxx = local_glibcxx(target.machine, folders);
-    target.looked_in = "this machine's library folders";
-  }
+  const RuntimeTarget target = runtime_target(*transport_, runtime, found);
   const RuntimeCheck check = check_runtime(runtime, target, options.backends);
   std::string local_runner;
   choose_runner(options, runtime, local_runner);
@@ -124,14 +116,35 @@ std::string Target::stage(const FileList& files) {
   return path;
 }
 
-void Target::look_at_device(const Options& options) {
+Preflight Target::look_at_device(const Options& options, const std::string& folder) {
+  Preflight found = preflight(*transport_, {folder});
+  for (const Check& check : found.checks) {
+    if (check.verdict != Verdict::fail || check.id == "lock") continue;
+    throw Error(ErrorKind::device, "cannot work on", found.device.host, check.text,
+                check.remedy.value_or(""));
+  }
+  device_ = found.device;
   device_.name = options.device_name;
-  device_.transport = transport_->link().local ? "local" : "ssh";
-  device_.host = transport_->link().address;
-  const ElfInfo shell =
-      parse_elf(read_file(fs::canonical("/bin/sh"), std::uint64_t{64} << 20), "/bin/sh");
-  device_.arch = device_arch(shell.machine);
-  device_.float_abi = shell.machine.float_abi;
+  return found;
+}
+
+RuntimeTarget runtime_target(Transport& transport, const Runtime& runtime, const Preflight& found) {
+  RuntimeTarget target;
+  target.machine = found.machine.value_or(runtime.machine);
+  target.libc = found.device.libc;
+  if (transport.link().local) {
+    const std::vector<std::string> folders = local_library_folders();
+    target.libraries = find_local_libraries(runtime, folders);
+    target.glibcxx = local_glibcxx(target.machine, folders);
+    target.looked_in = "this machine's library folders";
+    return target;
+  }
+  const DeviceLibraries libraries =
+      find_device_libraries(transport, outside_libraries(runtime), target.machine);
+  target.libraries = libraries.found;
+  target.looked_in = libraries.looked_in;
+  target.glibcxx = found.glibcxx;
+  return target;
 }
 
 }  // namespace stab

@@ -32,30 +32,6 @@ std::string pad_left(const std::string& text, std::size_t width) {
   return used < width ? std::string(width - used, ' ') + text : text;
 }
 
-/// Breaks a sentence at blanks so that each line fits; following lines start under `indent`.
-std::string wrap(const std::string& text, std::size_t indent, int width) {
-  const std::size_t limit = std::max<std::size_t>(static_cast<std::size_t>(width), indent + 20);
-  std::string out;
-  std::size_t column = indent;
-  std::size_t start = 0;
-  while (start < text.size()) {
-    std::size_t end = text.find(' ', start);
-    if (end == std::string::npos) end = text.size();
-    const std::string word = text.substr(start, end - start);
-    if (column > indent && column + 1 + columns(word) > limit) {
-      out += "\n" + std::string(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += columns(word);
-    start = end + 1;
-  }
-  return out;
-}
-
 class Writer {
  public:
   explicit Writer(const TextStyle& style) : style_(style) {}
@@ -65,7 +41,7 @@ class Writer {
   /// A label and a sentence that wraps under itself.
   void field(const std::string& label, const std::string& text) {
     constexpr std::size_t k_label = 12;
-    out_ += "  " + pad(label, k_label - 2) + wrap(text, k_label, style_.width) + "\n";
+    out_ += "  " + pad(label, k_label - 2) + wrap_text(text, k_label, style_.width) + "\n";
   }
   std::string bold(const std::string& text) const {
     return style_.colour ? "\033[1m" + text + "\033[0m" : text;
@@ -96,7 +72,7 @@ std::string device_text(const Context& context) {
   text += device.transport == "local" ? "this machine" : device.host;
   text += ", " + device.arch;
   if (cores > 0) text += ", " + std::to_string(cores) + (cores == 1 ? " core" : " cores");
-  if (device.soc) text += ", " + *device.soc;
+  if (device.soc && !device.emulated) text += ", " + *device.soc;
   if (device.emulated) text += " (emulated: its timings are the emulator's)";
   return text;
 }
@@ -299,7 +275,7 @@ void write_warnings(Writer& writer, const Result& result) {
   for (const Warning& warning : result.warnings) {
     std::string text = (warning.subject.empty() ? "" : warning.subject + ": ") + warning.text;
     if (!warning.remedy.empty()) text += "; try " + warning.remedy;
-    writer.line("  - " + wrap(text, 4, writer.style().width));
+    writer.line("  - " + wrap_text(text, 4, writer.style().width));
   }
 }
 
@@ -321,6 +297,29 @@ std::string gain_text(const std::optional<Interval>& speedup, const std::string&
 }
 
 }  // namespace
+
+std::string wrap_text(const std::string& text, std::size_t indent, int width) {
+  const std::size_t limit = std::max<std::size_t>(static_cast<std::size_t>(width), indent + 20);
+  std::string out;
+  std::size_t column = indent;
+  std::size_t start = 0;
+  while (start < text.size()) {
+    std::size_t end = text.find(' ', start);
+    if (end == std::string::npos) end = text.size();
+    const std::string word = text.substr(start, end - start);
+    if (column > indent && column + 1 + columns(word) > limit) {
+      out += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += columns(word);
+    start = end + 1;
+  }
+  return out;
+}
 
 std::string render_time(double us) {
   const double magnitude = std::fabs(us);
@@ -364,7 +363,8 @@ std::string render_verdict(const Result& result) {
         plan->placement.empty()
             ? k_cpu
             : (single != nullptr ? single->backend.value_or(k_cpu) : "one backend");
-    text += ", everything on " + backend + " is best";
+    text += backend == k_cpu ? ", everything on cpu is best"
+                             : ", everything that " + backend + " can run on it is best";
   } else {
     const std::string gain = gain_text(result.summary.speedup, "the best single backend");
     if (!gain.empty()) text += ", " + gain;

@@ -11,7 +11,9 @@
 #include "stab/app/device_trials.h"
 #include "stab/app/job.h"
 #include "stab/core/context.h"
+#include "stab/device/preflight.h"
 #include "stab/device/runtime.h"
+#include "stab/device/runtime_check.h"
 #include "stab/device/session.h"
 #include "stab/device/transport.h"
 #include "stab/host/progress.h"
@@ -35,9 +37,9 @@ class Target {
   std::string stage(const FileList& files);
 
  private:
-  void look_at_device(const Options& options);
+  Preflight look_at_device(const Options& options, const std::string& folder);
   void show_upload(std::uint64_t done, std::uint64_t total);
-  void place_runtime(const Options& options);
+  void place_runtime(const Options& options, const Preflight& found);
   void choose_runner(const Options& options, const Runtime& runtime, std::string& local_runner);
 
   Progress& progress_;
@@ -50,5 +52,9 @@ class Target {
   std::map<std::string, std::string> staged_;  ///< hash of the files -> path there
   std::vector<Warning> warnings_;
 };
+
+/// What is known of the device for checking a runtime against it: over SSH the libraries it has are
+/// looked for there.
+RuntimeTarget runtime_target(Transport& transport, const Runtime& runtime, const Preflight& found);
 
 }  // namespace stab

@@ -2,6 +2,7 @@
 // The report for people: one text from one Result.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "stab/core/result.h"
@@ -17,6 +18,10 @@ struct TextStyle {
 /// The whole report, ending with the line that says what was written, how to run it, and how sure
 /// that is.
 std::string render_text(const Result& result, const TextStyle& style);
+
+/// Breaks a sentence at blanks so that each line fits into `width` columns; following lines start
+/// under `indent`.
+std::string wrap_text(const std::string& text, std::size_t indent, int width);
 
 /// "43.8 ms", "812 us", "1.23 s": three significant digits.
 std::string render_time(double us);
