@@ -112,6 +112,14 @@ void SshServer::set_known_hosts(std::string text) const {
   folder_.write("ssh/known_hosts", text);
 }
 
+void SshServer::set_authorized_key(const std::string& line) const {
+  folder_.write("home/.ssh/authorized_keys", line);
+}
+
+void SshServer::write_config(const std::string& text) const {
+  folder_.write("ssh/config", text);
+}
+
 /// What runs instead of the account's login shell, when that matters; empty otherwise.
 std::string SshServer::login_program() {
   std::string program = "#!/bin/sh\nunset SHLVL; HOME=" + home().string() + "; export HOME\n";
@@ -157,8 +165,9 @@ std::vector<std::string> SshServer::sshd_command() {
 /// of its own.
 std::vector<std::string> SshServer::dropbear_command() {
   const std::string id = std::to_string(getuid()) + ":" + std::to_string(getgid());
-  const fs::path users =
-      folder_.write("passwd", user_ + ":x:" + id + "::" + home().string() + ":/bin/sh\n");
+  const std::string password = options_.password_hash.empty() ? "x" : options_.password_hash;
+  const fs::path users = folder_.write(
+      "passwd", user_ + ":" + password + ":" + id + "::" + home().string() + ":/bin/sh\n");
   const fs::path groups = folder_.write("group", "g:x:" + std::to_string(getgid()) + ":\n");
   const fs::path key = folder_.path() / "dropbear_key";
   require_success({require_program("dropbearkey").string(), "-t", "ed25519", "-f", key.string()});

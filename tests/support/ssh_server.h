@@ -23,7 +23,8 @@ struct SshServerOptions {
   std::string start_up;
   /// BusyBox is the only userland, and its ash the login shell and /bin/sh.
   bool busybox = false;
-  std::vector<std::string> sshd_lines;          ///< more lines for sshd_config; they win
+  std::string password_hash;            ///< dropbear: the account's password as crypt(3) has it
+  std::vector<std::string> sshd_lines;  ///< more lines for sshd_config; they win
   std::vector<std::string> dropbear_arguments;  ///< more arguments for dropbear
 };
 
@@ -49,6 +50,11 @@ class SshServer {
   std::string host_key() const;
   /// Replaces known_hosts; {host} stands for "[127.0.0.1]:PORT", {key} for the host key.
   void set_known_hosts(std::string text) const;
+
+  /// Accepts this public key (a line) instead of the first one.
+  void set_authorized_key(const std::string& line) const;
+  /// The `config` of ssh_dir().
+  void write_config(const std::string& text) const;
 
  private:
   void make_keys();

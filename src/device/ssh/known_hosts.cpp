@@ -193,7 +193,8 @@ HostKey parse_host_key(std::string_view base64) {
   for (int i = 0; i < 4; ++i) {
     length = length << 8 | static_cast<unsigned char>(key.blob[static_cast<std::size_t>(i)]);
   }
-  if (length == 0 || length > 64 || length > key.blob.size() - 4) return {};
+  // A type and nothing behind it is not a key.
+  if (length == 0 || length > 64 || key.blob.size() <= 8 + length) return {};
   key.type = key.blob.substr(4, length);
   return key;
 }
