@@ -2,16 +2,15 @@
 #include "stab/app/decide.h"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
-#include <set>
 
-#include "app/plan_problem.h"
+#include "stab/core/candidates.h"
+#include "stab/core/cost_model.h"
 #include "stab/core/error.h"
 #include "stab/core/greedy.h"
+#include "stab/core/permute_match.h"
 #include "stab/core/rows.h"
-#include "stab/core/schedule_keys.h"
-#include "stab/core/scheduler.h"
+#include "stab/core/transfer_model.h"
 
 namespace stab {
 namespace {
@@ -42,92 +41,113 @@ struct GreedyRule {
   }
 };
 
+/// The problem and what prices a plan in it.
+struct Pricing {
+  ModelProblem problem;
+  OpTimes times;
+  double fixed_us = 0;
+  double overhead_us = 0;
+
+  void price(Plan& plan) const {
+    plan.copies.clear();
+    plan.estimate.reset();
+    plan.switches = 0;
+    const auto numbers = problem.to_numbers(plan.placement);
+    if (!numbers) return;
+    const Evaluation cost = evaluate(problem.problem, *numbers);
+    plan.switches = cost.switches;
+    const auto name = [&](int location) {
+      return location == problem.problem.builtin()
+                 ? std::string("builtin")
+                 : problem.backends[static_cast<std::size_t>(location)];
+    };
+    for (const CopyMade& copy : cost.copies_made) {
+      plan.copies.push_back({problem.tensors[static_cast<std::size_t>(copy.tensor)],
+                             name(copy.from), name(copy.to), to_us(copy.cost)});
+    }
+    plan.estimate = estimate(problem, times, *numbers, fixed_us, overhead_us);
+  }
+
+  std::map<OpId, std::map<std::string, double>> in_company(const Placement& placement) const {
+    const auto numbers = problem.to_numbers(placement);
+    if (!numbers) return {};
+    auto costs = in_company_us(problem, *numbers);
+    for (auto& [op, by_backend] : costs) {
+      for (auto& [backend, us] : by_backend) us += fixed_us + overhead_us;
+    }
+    return costs;
+  }
+};
+
+Placement with_pins(Placement placement, const std::map<OpId, std::string>& pins) {
+  for (const auto& [op, backend] : pins) {
+    if (backend == k_cpu)
+      placement.erase(op);
+    else
+      placement[op] = backend;
+  }
+  return placement;
+}
+
 class Decider {
  public:
   explicit Decider(const DecideRequest& request)
-      : request_(request),
-        problem_(std::make_shared<PlanProblem>(*request.model, *request.timings, request.op_list,
-                                               request.backends, request.discovered)) {}
+      : request_(request), pricing_(std::make_shared<Pricing>()) {}
 
   Decision run() {
     if (request_.singles.empty())
       throw Error(ErrorKind::input, "cannot decide", "the package", "no backend was measured");
     pins_ = resolve_pins(*request_.model, request_.pins, request_.op_list, request_.backends,
                          request_.discovered);
-    find_best_single();
-    problem_->set_default(best_->placement);
-    for (const auto& [op, backend] : pins_) problem_->pin(op, backend);
+    out_.points = measured_copies();
+    const TransferModel transfers(request_.backends, out_.points);
+    for (const MeasuredSingle& single : request_.singles) {
+      singles_.push_back({single.backend, with_pins(single.placement, pins_), single.graph_us});
+    }
+    const MeasuredSingle& best = request_.singles[best_single(singles_)];
+    make_pricing(transfers, best);
     if (request_.algorithm == Algorithm::greedy) find_greedy_rule();
     make_functions();
-    if (greedy_) {
-      add(PlanKind::greedy, greedy_placement_);
-    } else {
-      add_optima();
-    }
-    add_singles();
-    add_previous();
-    out_.ops = problem_->rows();
-    out_.transfers = problem_->transfers();
-    out_.overhead_us = problem_->overhead_us();
-    out_.left_out = left_out();
+    make_plans();
+    make_rows(transfers);
     return std::move(out_);
   }
 
  private:
-  void find_best_single() {
-    for (const MeasuredSingle& single : request_.singles) {
-      if (best_ == nullptr || single.graph_us < best_->graph_us) best_ = &single;
+  /// Copies between classes of backends, as the Permutes of all traces show them.
+  std::vector<TransferPoint> measured_copies() {
+    std::vector<TransferPoint> points;
+    std::size_t unmatched = 0;
+    for (const RunTrace& run : request_.runs) {
+      if (run.run.threads != request_.timings->threads || run.trace.ops.empty()) continue;
+      const PermuteMatch match = match_permutes(*request_.model, run.trace);
+      unmatched += match.unmatched.size();
+      for (const TransferPoint& point : transfer_points(match.copies)) points.push_back(point);
     }
-    const LabelTiming* label = request_.timings->find_label(best_->label);
-    if (label != nullptr && label->overhead_us)
-      problem_->set_overhead(std::max(0.0, label->overhead_us->median));
-  }
-
-  void make_functions() {
-    const std::shared_ptr<PlanProblem> problem = problem_;
-    out_.price = [problem](Plan& plan) { problem->price(plan); };
-    out_.in_company = [problem](const Placement& placement) {
-      return problem->in_company(placement);
-    };
-    out_.make_keys = [rule = greedy_, make = request_.make_keys](
-                         const Plan& plan, const std::optional<std::string>& planner) {
-      const bool greedy_form = rule && plan.kind == PlanKind::greedy;
-      return make(plan.placement, planner,
-                  greedy_form ? std::optional(rule->form(plan.placement)) : std::nullopt);
-    };
-  }
-
-  Plan& add(PlanKind kind, const Placement& placement) {
-    Plan plan;
-    plan.id = "p" + std::to_string(out_.plans.size() + 1);
-    plan.kind = kind;
-    plan.placement = placement;
-    for (const auto& [op, backend] : pins_) {
-      if (backend == k_cpu)
-        plan.placement.erase(op);
-      else
-        plan.placement[op] = backend;
+    if (unmatched > 0) {
+      out_.warnings.push_back(
+          {"permutes_unmatched", Severity::info, "copies",
+           std::to_string(unmatched) +
+               " Permutes of the traces could not be told apart and were left out of the fit",
+           ""});
     }
-    plan.keys = out_.make_keys(plan, std::nullopt);
-    problem_->price(plan);
-    out_.plans.push_back(std::move(plan));
-    return out_.plans.back();
+    return points;
   }
 
-  void add_optima() {
-    const Solution averse = problem_->solve_averse();
-    const Solution raw = problem_->solve();
-    add(PlanKind::averse, problem_->placement_of(averse.placement));
-    add(PlanKind::optimum, problem_->placement_of(raw.placement));
-    CertificateRow& row = out_.certificate;
-    const Certificate& certificate = raw.certificate;
-    row.status = std::string(to_string(certificate.status));
-    row.cost_us = to_us(certificate.cost);
-    row.bound_us = to_us(certificate.bound);
-    row.gap = certificate.gap();
-    row.method = std::string(to_string(certificate.method));
-    row.width = certificate.width;
-    row.states = certificate.states;
+  void make_pricing(const TransferModel& transfers, const MeasuredSingle& best) {
+    Pricing& pricing = *pricing_;
+    pricing.times = op_times(*request_.timings, *request_.model, request_.op_list,
+                             request_.backends, request_.discovered);
+    for (const std::string& label : request_.reenter)
+      reenter_times(pricing.times, *request_.timings, label);
+    pricing.problem = make_problem(*request_.model, pricing.times, transfers, request_.backends,
+                                   pins_, with_pins(best.placement, pins_));
+    pricing.fixed_us = fixed_us(*request_.timings, best.label);
+    const LabelTiming* label = request_.timings->find_label(best.label);
+    if (label != nullptr && label->overhead_us) {
+      pricing.overhead_us = std::max(0.0, label->overhead_us->median);
+      out_.overhead_us = pricing.overhead_us;
+    }
   }
 
   void find_greedy_rule() {
@@ -139,43 +159,106 @@ class Decider {
     }
   }
 
-  void add_singles() {
-    for (const MeasuredSingle& single : request_.singles) {
-      Plan& plan = add(PlanKind::single, single.placement);
-      plan.backend = single.backend;
-      if (&single == best_) out_.best_single = plan.id;
+  void make_functions() {
+    out_.price = [pricing = pricing_](Plan& plan) { pricing->price(plan); };
+    out_.in_company = [pricing = pricing_](const Placement& placement) {
+      return pricing->in_company(placement);
+    };
+    out_.calibration = [pricing = pricing_, model = request_.model, points = out_.points] {
+      return plan_calibration(*model, pricing->problem, points);
+    };
+    out_.causes = [pricing = pricing_](const Placement& placement) {
+      const auto numbers = pricing->problem.to_numbers(placement);
+      return numbers ? switch_causes(pricing->problem, *numbers) : std::vector<SwitchCause>();
+    };
+    out_.make_keys = [rule = greedy_, make = request_.make_keys](
+                         const Plan& plan, const std::optional<std::string>& planner) {
+      const bool greedy_form = rule && plan.kind == PlanKind::greedy;
+      return make(plan.placement, planner,
+                  greedy_form ? std::optional(rule->form(plan.placement)) : std::nullopt);
+    };
+  }
+
+  void make_plans() {
+    CandidateRequest candidates;
+    candidates.singles = singles_;
+    if (greedy_) candidates.greedy = with_pins(greedy_placement_, pins_);
+    if (const auto previous = usable_previous()) candidates.previous = {*previous};
+    candidates.fixed_us = pricing_->fixed_us;
+    candidates.overhead_us = pricing_->overhead_us;
+    CandidateSet set = make_candidates(pricing_->problem, pricing_->times, candidates);
+    for (Plan& plan : set.plans) {
+      plan.keys = out_.make_keys(plan, planner_of(plan));
+      if (plan.kind == PlanKind::averse || plan.kind == PlanKind::greedy) out_.preferred = plan.id;
     }
+    out_.best_single = set.plans[set.baseline].id;
+    out_.plans = std::move(set.plans);
+    if (set.certificate) take_certificate(*set.certificate);
   }
 
   /// Yesterday's plan counts while everything it asks for is still measured, and while it keeps the
   /// pins.
-  void add_previous() {
-    if (!request_.previous) return;
+  std::optional<Placement> usable_previous() const {
+    if (!request_.previous) return std::nullopt;
     const Placement& placement = request_.previous->chosen.placement;
-    for (const auto& [op, backend] : placement) {
-      if (!problem_->can(op, backend)) return;
-    }
-    for (const auto& [op, backend] : pins_) {
-      if (backend_of(placement, op) != backend) return;
-    }
-    Plan& plan = add(PlanKind::previous, placement);
-    const std::string* planner = find_key(request_.previous->chosen.keys, "CPU_MEMORY_PLANNER");
-    if (planner != nullptr) plan.keys = out_.make_keys(plan, *planner);
+    if (with_pins(placement, pins_) != placement || !pricing_->problem.to_numbers(placement))
+      return std::nullopt;
+    return placement;
   }
 
-  std::vector<LeftOutRow> left_out() const {
-    std::vector<LeftOutRow> rows;
+  std::optional<std::string> planner_of(const Plan& plan) const {
+    if (plan.kind != PlanKind::previous) return std::nullopt;
+    const std::string* planner = find_key(request_.previous->chosen.keys, "CPU_MEMORY_PLANNER");
+    return planner == nullptr ? std::nullopt : std::optional(*planner);
+  }
+
+  void take_certificate(const Certificate& certificate) {
+    CertificateRow& row = out_.certificate;
+    row.status = std::string(to_string(certificate.status));
+    row.cost_us = to_us(certificate.cost);
+    row.bound_us = to_us(certificate.bound);
+    row.gap = certificate.gap();
+    row.method = std::string(to_string(certificate.method));
+    row.width = certificate.width;
+    row.states = certificate.states;
+  }
+
+  void make_rows(const TransferModel& transfers) {
+    out_.ops = describe_operations(*request_.model);
+    for (OpRow& row : out_.ops) fill_row(row);
+    for (const Transfer& transfer : transfers.transfers()) {
+      out_.transfers.push_back({transfer.from, transfer.to, transfer.latency_us,
+                                transfer.bytes_per_us, transfer.points, transfer.residual_us,
+                                std::string(to_string(transfer.source))});
+    }
     for (const LeftOut& left :
          unmappable(*request_.model, request_.op_list, request_.backends, request_.discovered)) {
-      rows.push_back({left.op, left.wanted, left.reason});
+      out_.left_out.push_back({left.op, left.wanted, left.reason});
     }
-    return rows;
+  }
+
+  void fill_row(OpRow& row) const {
+    const Candidates choice = candidates(*request_.model, row.op, request_.op_list,
+                                         request_.backends, request_.discovered);
+    if (choice.fixed) row.fixed = std::string(to_string(*choice.fixed));
+    if (pins_.contains(row.op)) row.fixed = "pin";
+    const auto times = pricing_->times.find(row.op);
+    if (times == pricing_->times.end()) return;
+    for (const auto& [backend, timing] : times->second) {
+      OpCandidate candidate;
+      candidate.us = timing.us;
+      candidate.samples = static_cast<int>(timing.samples);
+      candidate.rounds = static_cast<int>(timing.rounds.size());
+      for (const RoundMedian& round : timing.rounds) candidate.round_medians_us.push_back(round.us);
+      candidate.runs = timing.runs;
+      row.candidates[backend] = candidate;
+    }
   }
 
   const DecideRequest& request_;
-  std::shared_ptr<PlanProblem> problem_;
+  std::shared_ptr<Pricing> pricing_;
   std::map<OpId, std::string> pins_;
-  const MeasuredSingle* best_ = nullptr;
+  std::vector<SinglePlan> singles_;
   std::optional<GreedyRule> greedy_;
   Placement greedy_placement_;
   Decision out_;

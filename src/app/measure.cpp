@@ -95,7 +95,7 @@ class Measurement {
     const Single& single = out_.singles[index].single;
     Trial trial = make_trial(single, single.placement, runs_per_round());
     trial.warmup = request_.warmup;
-    return record(RunKind::single, single, trial, single.placement, round, order);
+    return record(request_.kind, single, trial, single.placement, round, order);
   }
 
   int runs_per_round() const {
@@ -133,11 +133,16 @@ class Measurement {
                to_string(wrong.front().op) + " on " +
                (wrong.front().ran.empty() ? "nothing" : wrong.front().ran) + ")";
     }
-    if (index == 0 && state.round_medians_us.empty()) {
+    const bool reference = index == 0 && request_.kind == RunKind::single;
+    if (reference && state.round_medians_us.empty()) {
       throw Error(ErrorKind::device, "cannot run the model on", "cpu", reason);
     }
     const bool timed_out = failed.outcome.status == RunStatus::timeout;
-    if (index == 0 || timed_out || round > 0) {
+    if (request_.kind == RunKind::calibrate) {
+      fail(state, reason);
+      return nullptr;
+    }
+    if (reference || timed_out || round > 0) {
       if (timed_out || ++failures_[index] > 1) fail(state, reason);
       return nullptr;
     }

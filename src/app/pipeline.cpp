@@ -43,6 +43,12 @@ class Scheduling {
     clock_.start("decide");
     decide_plans(measured);
     if (bench_) {
+      clock_.start("calibrate");
+      calibrate(measured);
+      finish_profile(measured);
+    }
+    fill_result(measured);
+    if (bench_) {
       clock_.start("prove");
       prove_plans();
     } else {
@@ -56,9 +62,6 @@ class Scheduling {
   }
 
  private:
-  // ---- measuring
-  // -------------------------------------------------------------------------------------------------
-
   RuntimeKeys keys_for(const Placement& placement, int threads,
                        const std::optional<std::string>& planner,
                        const std::optional<GreedyForm>& form = {}) const {
@@ -88,22 +91,51 @@ class Scheduling {
         failed.push_back(failed_row(backend, BackendStatus::missing, reason));
         continue;
       }
-      Single single{backend, backend, {}};
-      for (const OpId op : job_.operations) {
-        const Candidates choice =
-            candidates(job_.model, op, job_.op_list, std::vector<std::string>{k_cpu, backend});
-        if (std::find(choice.backends.begin(), choice.backends.end(), backend) !=
-            choice.backends.end())
-          single.placement[op] = backend;
-      }
-      if (single.placement.empty()) {
+      const bool listed = is_listed(backend);
+      const Placement all = what_it_may_run(backend, listed);
+      if (all.empty()) {
         failed.push_back(failed_row(backend, BackendStatus::refused,
                                     "it can run none of the model's operations"));
-      } else {
-        singles.push_back(single);
+        continue;
       }
+      const Placement some = listed ? all : of_usual_types(all);
+      if (!some.empty()) singles.push_back({backend, backend, some});
+      if (!listed && some.size() < all.size())
+        singles.push_back({to_string(RunLabel{backend, true}), backend, all});
     }
     return singles;
+  }
+
+  bool is_listed(const std::string& backend) const {
+    return std::any_of(job_.op_list.begin(), job_.op_list.end(),
+                       [&](const BackendOps& line) { return line.backend == backend; });
+  }
+
+  /// What the op list gives it; for a backend of which the list says nothing every ordinary
+  /// operation: runs will tell.
+  Placement what_it_may_run(const std::string& backend, bool listed) const {
+    Placement placement;
+    const std::vector<std::string> backends =
+        listed ? std::vector<std::string>{k_cpu, backend} : std::vector<std::string>{k_cpu};
+    for (const OpId op : job_.operations) {
+      const Candidates choice = candidates(job_.model, op, job_.op_list, backends);
+      const std::string wanted = listed ? backend : k_cpu;
+      const bool may = std::find(choice.backends.begin(), choice.backends.end(), wanted) !=
+                       choice.backends.end();
+      if (may && !why_not_mappable(job_.model, op)) placement[op] = backend;
+    }
+    return placement;
+  }
+
+  /// The heavy types, which every accelerating backend is made for.
+  Placement of_usual_types(const Placement& all) const {
+    Placement some;
+    for (const auto& [op, backend] : all) {
+      const std::string& type = job_.model.operation(op).type;
+      if (type == "Conv2D" || type == "DepthwiseConv2D" || type == "FullyConnected")
+        some[op] = backend;
+    }
+    return some;
   }
 
   std::string unusable(const std::string& backend) const {
@@ -138,49 +170,110 @@ class Scheduling {
     profile.stab = stab_info();
     profile.measured_at = utc_now();
     profile.context = make_context();
-    ProfileWriter writer(options_.trace_dir, job_.package().name, profile);
-    bench_->keep_files_in(writer.folder());
+    writer_ = std::make_unique<ProfileWriter>(options_.trace_dir, job_.package().name, profile);
+    bench_->keep_files_in(writer_->folder());
     const std::vector<Single> singles = singles_to_measure(measured.failed);
-    int next_id = 0;
     for (const int threads : options_.threads.empty() ? std::vector<int>{1} : options_.threads) {
-      MeasureOutcome outcome = measure_threads(singles, threads, next_id, writer, measured);
-      next_id += static_cast<int>(outcome.runs.size());
-      take_singles(outcome, measured);
+      take_singles(run_rounds(singles, RunKind::single, threads, options_.rounds,
+                              options_.max_rounds, measured),
+                   measured);
     }
-    writer.complete();
-    measured.loaded.profile = writer.profile();
-    measured.loaded.sha256 = sha256_hex(render_profile(writer.profile()));
     return measured;
   }
 
-  MeasureOutcome measure_threads(const std::vector<Single>& singles, int threads, int first_id,
-                                 ProfileWriter& writer, Measured& measured) {
+  MeasureOutcome run_rounds(const std::vector<Single>& singles, RunKind kind, int threads,
+                            int rounds, int max_rounds, Measured& measured) {
     MeasureRequest request;
     request.model = &job_.model;
     request.operations = job_.operations;
     request.singles = singles;
+    request.kind = kind;
     request.threads = threads;
     request.warmup = options_.warmup;
-    request.runs = options_.runs;
-    request.rounds = options_.rounds;
-    request.max_rounds = options_.max_rounds;
-    request.first_id = first_id;
+    request.runs = std::max(rounds, options_.runs * rounds / options_.rounds);
+    request.rounds = rounds;
+    request.max_rounds = max_rounds;
+    request.first_id = static_cast<int>(measured.loaded.runs.size());
     request.make_keys = [&](const Placement& placement) {
       return keys_for(placement, threads, std::nullopt);
     };
     request.on_run = [&](const MeasuredRun& run) {
       check_types(run);
       if (run.outcome.runtime_version)
-        writer.profile().context.runtime.version = run.outcome.runtime_version;
-      writer.add(profile_run(run));
+        writer_->profile().context.runtime.version = run.outcome.runtime_version;
+      writer_->add(profile_run(run));
       measured.loaded.runs.push_back({profile_run(run), run.outcome.trace.value_or(Trace())});
     };
     request.progress = [&](const std::string& text, double done, double total) {
-      progress_.update("profile", done, total,
+      progress_.update(kind == RunKind::single ? "profile" : "calibrate", done, total,
                        text + (threads > 1 ? ", " + std::to_string(threads) + " threads" : ""));
     };
     request.out_of_time = [this] { return out_of_time(); };
     return measure(bench_->trials(), request);
+  }
+
+  /// Mixed runs: those that measure copies, and one of the optimum itself, which checks the
+  /// prediction. Above 5 % its own times re-enter once.
+  void calibrate(Measured& measured) {
+    constexpr int k_rounds = 3;
+    constexpr const char* k_check = "optimum";
+    std::vector<Single> mixes;
+    for (const CalibrationRun& run : decision_.calibration())
+      mixes.push_back({"mix" + std::to_string(mixes.size() + 1), "", run.placement});
+    if (!mixes.empty()) {
+      run_rounds(mixes, RunKind::calibrate, result_.threads, std::min(k_rounds, options_.rounds),
+                 std::min(k_rounds, options_.rounds), measured);
+      decide_again(measured);
+    }
+    const Plan* optimum = plan_of(PlanKind::optimum);
+    if (optimum == nullptr || !is_mixed(*optimum)) return;
+    const Placement checked = optimum->placement;
+    run_rounds({{k_check, "", checked}}, RunKind::calibrate, result_.threads,
+               std::min(k_rounds, options_.rounds), std::min(k_rounds, options_.rounds), measured);
+    decide_again(measured);
+    std::optional<double> error = prediction_error(checked, k_check);
+    if (error && std::abs(*error) > 5) {
+      reenter_ = {k_check};
+      decide_again(measured);
+      error = prediction_error(checked, k_check);
+    }
+    decision_.certificate.prediction_error_percent = error;
+  }
+
+  const Plan* plan_of(PlanKind kind) const {
+    for (const Plan& plan : decision_.plans) {
+      if (plan.kind == kind) return &plan;
+    }
+    return nullptr;
+  }
+
+  /// Not what any single backend does alone.
+  bool is_mixed(const Plan& plan) const {
+    return std::none_of(decision_.plans.begin(), decision_.plans.end(), [&](const Plan& other) {
+      return other.kind == PlanKind::single && other.placement == plan.placement;
+    });
+  }
+
+  void decide_again(const Measured& measured) {
+    timings_by_threads_[result_.threads] = summarise(measured.loaded.runs, result_.threads);
+    decide_plans(measured);
+  }
+
+  /// How far the traced run of a placement was from what the costs say, in percent of the run.
+  std::optional<double> prediction_error(const Placement& placement, const char* label) const {
+    const LabelTiming* run = timings().find_label(label, RunKind::calibrate);
+    Plan plan;
+    plan.placement = placement;
+    decision_.price(plan);
+    if (run == nullptr || !run->graph_us || !plan.estimate || run->graph_us->median <= 0)
+      return std::nullopt;
+    return 100 * (plan.estimate->total_us - run->graph_us->median) / run->graph_us->median;
+  }
+
+  void finish_profile(Measured& measured) {
+    writer_->complete();
+    measured.loaded.profile = writer_->profile();
+    measured.loaded.sha256 = sha256_hex(render_profile(writer_->profile()));
   }
 
   bool out_of_time() const {
@@ -206,14 +299,20 @@ class Scheduling {
           std::any_of(measured.singles.begin(), measured.singles.end(),
                       [&](const Single& other) { return other.label == single.single.label; });
       if (!single.failed && !known) measured.singles.push_back(single.single);
+      if (!single.failed) note_discovered(single.single, measured);
       if (single.failed)
         measured.failed.push_back(
             failed_row(single.single.backend, BackendStatus::failed, single.reason));
     }
   }
 
-  // ---- reading back
-  // ----------------------------------------------------------------------------------------------
+  /// What a backend was seen to run decides, where no list knows it or where it could not run all that the list says.
+  void note_discovered(const Single& single, Measured& measured) const {
+    if (single.backend == k_cpu) return;
+    const bool listed = is_listed(single.backend);
+    if (listed && single.placement == what_it_may_run(single.backend, true)) return;
+    for (const auto& [op, backend] : single.placement) measured.discovered[backend].insert(op);
+  }
 
   Measured read_back() {
     clock_.start("read traces");
@@ -247,9 +346,6 @@ class Scheduling {
                     job_.package().model_sha256.substr(0, 12) + "…",
                 "profiling again, or --force");
   }
-
-  // ---- deciding
-  // --------------------------------------------------------------------------------------------------
 
   std::vector<int> measured_threads(const Measured& measured) const {
     std::vector<int> found;
@@ -318,8 +414,9 @@ class Scheduling {
           request.backends.end())
         request.backends.push_back(single.backend);
     }
+    request.runs = measured.loaded.runs;
+    request.reenter = reenter_;
     decision_ = decide(request);
-    fill_result(measured);
   }
 
   static std::vector<std::string> labels_of(const std::vector<Single>& singles) {
@@ -359,9 +456,6 @@ class Scheduling {
     add_conditions(measured.loaded, options_.affinity.has_value(), result_);
   }
 
-  // ---- proving
-  // ---------------------------------------------------------------------------------------------------
-
   void prove_plans() {
     ProofRequest request;
     request.model = &job_.model;
@@ -395,17 +489,14 @@ class Scheduling {
   }
 
   void take_without_device() {
-    result_.chosen = decision_.plans.front().id;
+    result_.chosen = decision_.preferred;
     result_.baseline = decision_.best_single;
-    const Plan& chosen = decision_.plans.front();
+    const Plan& chosen = *result_.find_plan(result_.chosen);
     const ApiStrings api = api_strings(chosen.placement, options_.backends);
     result_.delivery.available_backends = api.available_backends;
     result_.delivery.per_operation = api.per_operation;
     result_.summary.skipped_proofs = {"applied", "equal", "faster"};
   }
-
-  // ---- writing
-  // ---------------------------------------------------------------------------------------------------
 
   void write() {
     progress_.update("write", 0, 0, "");
@@ -454,6 +545,8 @@ class Scheduling {
   Stopwatch clock_;
   Job job_;
   std::unique_ptr<Workbench> bench_;
+  std::unique_ptr<ProfileWriter> writer_;
+  std::vector<std::string> reenter_;  ///< labels of mixed runs whose own times count
   std::map<int, Timings> timings_by_threads_;
   Decision decision_;
   bool config_is_read_ = true;

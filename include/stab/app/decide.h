@@ -6,16 +6,20 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "stab/app/options.h"
+#include "stab/core/calibration.h"
+#include "stab/core/candidates.h"
 #include "stab/core/model.h"
 #include "stab/core/op_list.h"
 #include "stab/core/pins.h"
 #include "stab/core/result.h"
 #include "stab/core/schedule_keys.h"
 #include "stab/core/timings.h"
+#include "stab/core/transfer_model.h"
 
 namespace stab {
 
@@ -36,6 +40,8 @@ struct DecideRequest {
   std::vector<std::string> backends;  ///< those that were measured, in the user's order, cpu first
   Discovered discovered;              ///< what backends that no list knows were seen to run
   std::vector<MeasuredSingle> singles;
+  std::span<const RunTrace> runs;    ///< all runs: their Permutes tell what copies cost
+  std::vector<std::string> reenter;  ///< labels of mixed runs whose own times count instead
   Algorithm algorithm = Algorithm::exact;
   std::optional<Schedule> previous;
   /// The complete keys of a placement; with the form of the first stab where one is given.
@@ -45,7 +51,8 @@ struct DecideRequest {
 };
 
 struct Decision {
-  std::vector<Plan> plans;  ///< in order of preference without times: the plan to write first
+  std::vector<Plan> plans;
+  std::string preferred;  ///< id of the plan to write where nothing can be proven
   std::vector<OpRow> ops;
   std::vector<TransferRow> transfers;
   std::vector<LeftOutRow> left_out;
@@ -53,10 +60,16 @@ struct Decision {
   std::optional<double> overhead_us;
   std::string best_single;  ///< plan id of the fastest single backend by its traced runs
   std::vector<Warning> warnings;
+  std::vector<TransferPoint> points;  ///< copies that were measured
   /// The complete keys of a plan, with this memory planner as a remedy where given.
   std::function<RuntimeKeys(const Plan&, const std::optional<std::string>& planner)> make_keys;
   /// Fills switches, copies and estimate of a plan whose placement changed.
   std::function<void(Plan&)> price;
+  /// Mixed runs worth making to measure copies, beside those that `points` cover; none among
+  /// portable backends.
+  std::function<std::vector<CalibrationRun>()> calibration;
+  /// The operations that cause most switches of a placement.
+  std::function<std::vector<SwitchCause>(const Placement&)> causes;
   /// What the whole plan would cost if one operation alone moved, per operation and backend.
   std::function<std::map<OpId, std::map<std::string, double>>(const Placement&)> in_company;
 };

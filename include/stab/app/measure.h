@@ -34,7 +34,8 @@ struct MeasuredRun {
 struct MeasureRequest {
   const Model* model = nullptr;
   std::vector<OpId> operations;  ///< of subgraph 0, which a trace must show
-  std::vector<Single> singles;   ///< cpu first
+  std::vector<Single> singles;   ///< cpu first; for calibrations the mixes
+  RunKind kind = RunKind::single;
   int threads = 1;
   int warmup = 5;
   int runs = 50;  ///< per backend, split over `rounds`
