@@ -50,7 +50,7 @@ using ExpectedBySize = std::map<std::int64_t, std::vector<ExpectedCopy>>;
 
 class Expectation {
  public:
-  Expectation(const Subgraph& graph, const Trace& trace) : graph_(graph) {
+  Expectation(const Subgraph& graph, const Trace& trace) {
     for (const OpTrace& op : trace.ops) {
       if (op.op.subgraph == 0 && op.position) ran_[op.op.index] = {op.backend, *op.position};
     }
@@ -89,7 +89,6 @@ class Expectation {
     }
   }
 
-  const Subgraph& graph_;
   std::map<int, WhereAndWhen> ran_;
   ExpectedBySize expected_;
 };

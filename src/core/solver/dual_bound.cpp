@@ -69,8 +69,8 @@ void DualBound::set_order() {
   }
   order_.resize(rank.size());
   std::iota(order_.begin(), order_.end(), 0);
-  std::stable_sort(order_.begin(), order_.end(),
-                   [&rank](int a, int b) { return rank[a] < rank[b]; });
+  std::sort(order_.begin(), order_.end(),
+            [&rank](int a, int b) { return std::pair(rank[a], a) < std::pair(rank[b], b); });
   std::vector<int> position(order_.size());
   for (int k = 0; k < std::ssize(order_); ++k) position[order_[k]] = k;
   for (int f = 0; f < std::ssize(functions_); ++f) {

@@ -33,7 +33,7 @@ class Encoder {
     const int v = add_variable(std::move(variable));
     variable_of_[op] = v;
     add_factor({v},
-               [this_op = &open](const std::uint32_t* values) { return this_op->cost[values[0]]; });
+               [choices = &open](const std::uint32_t* values) { return choices->cost[values[0]]; });
   }
 
   void add_tensor(int t) {
@@ -50,11 +50,11 @@ class Encoder {
     std::vector<int> scope = producer_scope(t);
     for (const int reader : readers) scope.push_back(variable_of_.at(reader));
     add_factor(std::move(scope),
-               [this_ = source(t), n = readers.size()](const std::uint32_t* values) {
-                 const std::uint32_t* targets = values + (this_.open ? 1 : 0);
+               [origin = source(t), n = readers.size()](const std::uint32_t* values) {
+                 const std::uint32_t* targets = values + (origin.open ? 1 : 0);
                  BackendSet set = 0;
                  for (std::size_t k = 0; k < n; ++k) set |= 1U << targets[k];
-                 return this_.price(values, set);
+                 return origin.price(values, set);
                });
   }
 
@@ -122,8 +122,8 @@ class Encoder {
   void add_price(int t, int set_variable) {
     std::vector<int> scope = producer_scope(t);
     scope.push_back(set_variable);
-    add_factor(std::move(scope), [this_ = source(t)](const std::uint32_t* values) {
-      return this_.price(values, values[this_.open ? 1 : 0]);
+    add_factor(std::move(scope), [origin = source(t)](const std::uint32_t* values) {
+      return origin.price(values, values[origin.open ? 1 : 0]);
     });
   }
 
