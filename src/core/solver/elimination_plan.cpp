@@ -9,8 +9,10 @@
 namespace stab::solver {
 namespace {
 
-/// Plans of fewer states are carried out sooner than a better one is found.
-constexpr std::uint64_t k_cheap_states_per_op = 1000;
+/// Plans of fewer states per operation are carried out sooner than another encoding is tried, or
+/// another rule.
+constexpr std::uint64_t k_cheap_for_encodings = 50;
+constexpr std::uint64_t k_cheap_for_rules = 1000;
 
 std::vector<Encoding> encodings_that_differ(const Reduction& reduction,
                                             const Component& component) {
@@ -37,8 +39,12 @@ std::optional<EliminationPlan> plan_elimination(const Reduction& reduction,
                                                 std::uint64_t table_limit,
                                                 std::uint64_t total_limit, PlanEffort effort) {
   std::optional<EliminationPlan> best;
+  const auto is_cheap = [&](std::uint64_t states_per_op) {
+    return best && best->order.total_states <= states_per_op * component.ops.size();
+  };
   const auto try_rule = [&](EliminationRule rule) {
     for (const Encoding encoding : encodings_that_differ(reduction, component)) {
+      if (is_cheap(k_cheap_for_encodings)) return;
       EliminationPlan plan{encode(reduction, component, encoding), {}};
       std::optional<EliminationOrder> order =
           find_elimination_order(plan.graph, rule, table_limit, total_limit);
@@ -49,8 +55,7 @@ std::optional<EliminationPlan> plan_elimination(const Reduction& reduction,
     }
   };
   try_rule(EliminationRule::smallest_bag);
-  const std::uint64_t cheap = k_cheap_states_per_op * component.ops.size();
-  if (effort == PlanEffort::thorough && (!best || best->order.total_states > cheap)) {
+  if (effort == PlanEffort::thorough && !is_cheap(k_cheap_for_rules)) {
     try_rule(EliminationRule::fewest_new_edges);
   }
   return best;

@@ -10,19 +10,22 @@
 namespace stab::solver {
 namespace {
 
-/// Sum of the largest costs that any placement could pay; k_infinite when it does not fit.
+/// The largest cost that is possible.
+Ticks largest(const std::vector<Ticks>& costs) {
+  Ticks found = 0;
+  for (const Ticks cost : costs) {
+    if (cost != k_impossible) found = std::max(found, std::min(cost, k_infinite));
+  }
+  return found;
+}
+
+/// More than any placement could cost; k_infinite when that does not fit.
 Ticks largest_total(const PlacementProblem& problem) {
   Ticks total = 0;
-  const auto raise = [&total](const std::vector<Ticks>& costs) {
-    Ticks largest = 0;
-    for (const Ticks cost : costs) {
-      if (cost != k_impossible) largest = std::max(largest, std::min(cost, k_infinite));
-    }
-    total = add(total, largest);
-  };
-  for (const PlacementOp& op : problem.ops) raise(op.cost);
+  for (const PlacementOp& op : problem.ops) total = add(total, largest(op.cost));
   for (const PlacementTensor& tensor : problem.tensors) {
-    for (int target = 0; target <= problem.builtin(); ++target) raise(tensor.copy);
+    const Ticks copy = largest(tensor.copy);
+    for (int target = 0; target <= problem.builtin(); ++target) total = add(total, copy);
   }
   return total;
 }
