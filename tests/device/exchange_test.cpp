@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "stab/core/error.h"
-#include "support/shells.h"
 
 namespace stab {
 namespace {
@@ -108,7 +107,7 @@ TEST(LastWords, PreferTheLineThatNamesTheError) {
 }
 
 TEST(Exchange, ReturnsLinesByTheirFirstWord) {
-  const auto transport = test::this_machine();
+  const auto transport = make_local_transport([] { return false; });
   const Answer answer =
       exchange(*transport, "cannot ask", "say a 1 2; say b; say a 3; printf 'odd' >&2");
   EXPECT_EQ(answer.find("a"), "1 2");
@@ -119,7 +118,7 @@ TEST(Exchange, ReturnsLinesByTheirFirstWord) {
 }
 
 TEST(Exchange, ThrowsTheReasonThatTheScriptGives) {
-  const auto transport = test::this_machine();
+  const auto transport = make_local_transport([] { return false; });
   try {
     exchange(*transport, "cannot ask", "die space 'no room'\nsay never");
     FAIL();
@@ -130,7 +129,7 @@ TEST(Exchange, ThrowsTheReasonThatTheScriptGives) {
 }
 
 TEST(Exchange, ThrowsWhenTheAnswerIsNotWhole) {
-  const auto transport = test::this_machine();
+  const auto transport = make_local_transport([] { return false; });
   EXPECT_THROW(exchange(*transport, "cannot ask", "say a\nexit 0"), Error);
   EXPECT_THROW(exchange(*transport, "cannot ask", "kill -9 $$"), Error);
   EXPECT_THROW(

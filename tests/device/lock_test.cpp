@@ -11,8 +11,7 @@
 #include <thread>
 
 #include "stab/core/error.h"
-#include "support/other_shell.h"
-#include "support/shells.h"
+#include "support/devices.h"
 #include "support/temp_dir.h"
 
 namespace stab {
@@ -32,20 +31,16 @@ std::string message_of(Function&& function) {
   return "";
 }
 
-class Lock : public testing::TestWithParam<test::Shell> {
+class Lock : public testing::TestWithParam<test::DeviceKind> {
  protected:
   void SetUp() override {
-    if (const std::string problem = test::shell_problem(GetParam()); !problem.empty())
-      GTEST_SKIP() << problem;
-    fs::create_directories(dir_.path() / "tools");
+    device_.emplace(GetParam());
     transport_ = connect();
     options_.path = (dir_.path() / "lock").string();
     options_.who = "anna@laptop:42";
   }
 
-  std::unique_ptr<Transport> connect() {
-    return test::through_shell(GetParam(), test::this_machine(), dir_.path() / "tools");
-  }
+  std::unique_ptr<Transport> connect() { return device_->connect(); }
   LockOptions of(const char* who) const {
     LockOptions options = options_;
     options.who = who;
@@ -54,6 +49,7 @@ class Lock : public testing::TestWithParam<test::Shell> {
   bool there() const { return fs::is_symlink(options_.path); }
 
   test::TempDir dir_;
+  std::optional<test::TestDevice> device_;
   std::unique_ptr<Transport> transport_;
   LockOptions options_;
 };
@@ -111,15 +107,15 @@ TEST_P(Lock, GivesUpWaitingInTheEnd) {
 }
 
 TEST_P(Lock, HasOneWinnerOfTwenty) {
+  std::vector<std::unique_ptr<Transport>> transports;
+  for (int i = 0; i < 20; ++i) transports.push_back(connect());
   for (const bool stale : {false, true}) {
     if (stale) fs::create_symlink("otherboot:1:1:1:ghost", options_.path);
     std::atomic<int> winners = 0;
     std::latch tried(20);
     std::vector<std::thread> contenders;
-    for (int i = 0; i < 20; ++i) {
-      contenders.emplace_back([&] {
-        const auto transport =
-            test::through_shell(GetParam(), test::this_machine(), dir_.path() / "tools");
+    for (const auto& transport : transports) {
+      contenders.emplace_back([&, this] {
         std::unique_ptr<DeviceLock> lock;
         try {
           lock = std::make_unique<DeviceLock>(*transport, options_);
@@ -197,23 +193,23 @@ TEST_P(Lock, ThatIsStaleIsRemovedByUnlock) {
   EXPECT_FALSE(there());
 }
 
-TEST_P(Lock, SaysWhoseStaleLockCannotBeRemoved) {
-  if (geteuid() != 0 || !fs::exists("/usr/bin/setpriv"))
-    GTEST_SKIP() << "needs root and setpriv, to be another user";
+using ForeignLock = Lock;
+
+TEST_P(ForeignLock, IsNamedWhenItIsStale) {
+  const auto nobody = device_->connect_as_nobody();
+  if (!nobody) GTEST_SKIP() << "only root can become another user";
   fs::permissions(dir_.path(), fs::perms(01777));
   fs::create_symlink("otherboot:1:1:1:ghost", options_.path);
-  const std::string as_nobody = "/usr/bin/setpriv --reuid=65534 --regid=65534 --clear-groups " +
-                                std::string(GetParam().words);
-  const auto path =
-      GetParam().busybox_only ? (dir_.path() / "tools").string() : std::string("/usr/bin:/bin");
-  test::OtherShell nobody(test::this_machine(), as_nobody, path);
-  EXPECT_THAT(message_of([&] { DeviceLock lock(nobody, options_); }),
+  EXPECT_THAT(message_of([&] { DeviceLock lock(*nobody, options_); }),
               testing::AllOf(HasSubstr("ghost"), HasSubstr("user root"), HasSubstr("stale")));
-  EXPECT_THAT(message_of([&] { unlock(nobody, true, options_.path); }), HasSubstr("user root"));
+  EXPECT_THAT(message_of([&] { unlock(*nobody, true, options_.path); }), HasSubstr("user root"));
   EXPECT_TRUE(there());
 }
 
-INSTANTIATE_TEST_SUITE_P(Shells, Lock, testing::ValuesIn(test::all_shells()),
+INSTANTIATE_TEST_SUITE_P(Devices, ForeignLock, testing::ValuesIn(test::local_devices()),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+INSTANTIATE_TEST_SUITE_P(Devices, Lock, testing::ValuesIn(test::all_devices()),
                          [](const auto& one) { return std::string(one.param.name); });
 
 TEST(LockHolder, IsDescribedInOneLine) {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "stab/core/error.h"
-#include "support/shells.h"
+#include "support/devices.h"
 #include "support/temp_dir.h"
 
 namespace stab {
@@ -28,13 +28,11 @@ const Check& check_of(const Preflight& preflight, const std::string& id) {
   return nothing;
 }
 
-class PreflightOnDevice : public testing::TestWithParam<test::Shell> {
+class PreflightOnDevice : public testing::TestWithParam<test::DeviceKind> {
  protected:
   void SetUp() override {
-    if (const std::string problem = test::shell_problem(GetParam()); !problem.empty())
-      GTEST_SKIP() << problem;
-    fs::create_directories(dir_.path() / "tools");
-    transport_ = test::through_shell(GetParam(), test::this_machine(), dir_.path() / "tools");
+    device_.emplace(GetParam());
+    transport_ = device_->connect();
     options_.work_folder = (dir_.path() / "ONE").string();
     options_.lock_path = (dir_.path() / "lock").string();
   }
@@ -67,6 +65,7 @@ class PreflightOnDevice : public testing::TestWithParam<test::Shell> {
   Preflight look() { return preflight(*transport_, options_); }
 
   test::TempDir dir_;
+  std::optional<test::TestDevice> device_;
   std::unique_ptr<Transport> transport_;
   PreflightOptions options_;
 };
@@ -79,7 +78,8 @@ TEST_P(PreflightOnDevice, TellsWhatThisMachineIs) {
   EXPECT_FALSE(found.device.kernel.empty());
   EXPECT_EQ(found.device.boot_id.size(), 36);
   EXPECT_GT(found.device.memory_bytes, 0);
-  EXPECT_EQ(found.device.transport, "local");
+  EXPECT_EQ(found.device.transport,
+            GetParam().link == test::DeviceKind::Link::local ? "local" : "ssh");
   EXPECT_THAT(found.device.libc, testing::StartsWith("glibc 2."));
   EXPECT_THAT(found.glibcxx.value_or(""), testing::StartsWith("3.4."));
   int cores = 0;
@@ -95,8 +95,7 @@ TEST_P(PreflightOnDevice, ChangesNothing) {
   look();
   EXPECT_FALSE(fs::exists(options_.work_folder));
   EXPECT_FALSE(fs::exists(options_.lock_path));
-  for (const auto& entry : fs::directory_iterator(dir_.path()))
-    EXPECT_EQ(entry.path().filename(), "tools");
+  EXPECT_TRUE(fs::is_empty(dir_.path()));
 }
 
 TEST_P(PreflightOnDevice, ReadsABoard) {
@@ -132,7 +131,7 @@ TEST_P(PreflightOnDevice, LeavesUnknownWhatADeviceDoesNotTell) {
 
 TEST_P(PreflightOnDevice, ReportsReducedFeaturesAndNotFailuresWithoutTools) {
   const Preflight found = look();
-  const bool bare = !GetParam().missing.empty();
+  const bool bare = !GetParam().complete();
   EXPECT_EQ(check_of(found, "tools").verdict, bare ? Verdict::warning : Verdict::ok)
       << check_of(found, "tools").text;
   if (bare) {
@@ -178,7 +177,7 @@ TEST_P(PreflightOnDevice, FindsLibrariesOfTheRightMachine) {
   EXPECT_TRUE(find_device_libraries(*transport_, {"libstdc++.so.6"}, other).found.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Shells, PreflightOnDevice, testing::ValuesIn(test::all_shells()),
+INSTANTIATE_TEST_SUITE_P(Devices, PreflightOnDevice, testing::ValuesIn(test::all_devices()),
                          [](const auto& one) { return std::string(one.param.name); });
 
 // An answer as a device would give it.

@@ -7,7 +7,7 @@
 
 #include "stab/core/error.h"
 #include "stab/core/sha256.h"
-#include "support/shells.h"
+#include "support/devices.h"
 #include "support/temp_dir.h"
 
 namespace stab {
@@ -18,15 +18,13 @@ using testing::HasSubstr;
 using testing::Optional;
 
 // A "runner" is a shell script here: it may do whatever a real one does on its worst day.
-class Run : public testing::TestWithParam<test::Shell> {
+class Run : public testing::TestWithParam<test::DeviceKind> {
  protected:
   void SetUp() override {
-    if (const std::string problem = test::shell_problem(GetParam()); !problem.empty())
-      GTEST_SKIP() << problem;
-    fs::create_directories(dir_.path() / "tools");
+    device_.emplace(GetParam());
     fs::create_directories(dir_.path() / "work");
     fs::create_directories(dir_.path() / "here");
-    transport_ = test::through_shell(GetParam(), test::this_machine(), dir_.path() / "tools");
+    transport_ = device_->connect();
     request_.id = "r0001";
   }
 
@@ -42,6 +40,7 @@ class Run : public testing::TestWithParam<test::Shell> {
   bool run_folder_is_gone() const { return fs::is_empty(dir_.path() / "work" / "run"); }
 
   test::TempDir dir_;
+  std::optional<test::TestDevice> device_;
   std::unique_ptr<Transport> transport_;
   RunRequest request_;
 };
@@ -116,7 +115,7 @@ TEST_P(Run, BringsTracesBackAndTellsTheSwitchesToBothGenerations) {
   EXPECT_THAT(test::read_text(here("cpu_1.0.chrome.json")), testing::EndsWith("event 4999\n"));
   ASSERT_GE(result.files.size(), 2);
   EXPECT_EQ(result.files[0].sha256, sha256_hex(std::string_view("{}\n")));
-  EXPECT_EQ(result.files[0].verified, GetParam().missing.empty());
+  EXPECT_EQ(result.files[0].verified, GetParam().complete());
   EXPECT_FALSE(fs::exists(here(".hidden")));
   EXPECT_TRUE(run_folder_is_gone());
 }
@@ -219,7 +218,7 @@ TEST_P(Run, SaysWhenTheRunnerIsNotThere) {
 TEST_P(Run, KeepsTheProcessOnTheCoresAskedFor) {
   request_.affinity = "1";
   runner("grep Cpus_allowed: /proc/self/status | tr -d '\\t '");
-  if (!GetParam().missing.empty()) {
+  if (!GetParam().complete()) {
     EXPECT_THROW(run(), Error);
     return;
   }
@@ -271,11 +270,11 @@ TEST_P(Run, RefusesToBringBackMoreThanTheLimit) {
   EXPECT_FALSE(fs::exists(here("out.0")));
 }
 
-INSTANTIATE_TEST_SUITE_P(Shells, Run, testing::ValuesIn(test::all_shells()),
+INSTANTIATE_TEST_SUITE_P(Devices, Run, testing::ValuesIn(test::all_devices()),
                          [](const auto& one) { return std::string(one.param.name); });
 
 TEST(RunRequest, RefusesWhatCouldBreakOutOfTheScript) {
-  const auto transport = test::this_machine();
+  const auto transport = make_local_transport([] { return false; });
   const auto refused = [&](auto change) {
     RunRequest request;
     request.id = "r1";

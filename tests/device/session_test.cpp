@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "stab/core/error.h"
-#include "support/shells.h"
+#include "support/devices.h"
 #include "support/temp_dir.h"
 
 namespace stab {
@@ -16,15 +16,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class SessionOnDevice : public testing::TestWithParam<test::Shell> {
+class SessionOnDevice : public testing::TestWithParam<test::DeviceKind> {
  protected:
   void SetUp() override {
-    if (const std::string problem = test::shell_problem(GetParam()); !problem.empty())
-      GTEST_SKIP() << problem;
-    fs::create_directories(dir_.path() / "tools");
+    device_.emplace(GetParam());
     fs::create_directories(dir_.path() / "here");
-    transport_ = test::through_shell(
-        GetParam(), make_local_transport([this] { return stop_.load(); }), dir_.path() / "tools");
+    transport_ = device_->connect([this] { return stop_.load(); });
     options_.work_folder = (dir_.path() / "ONE").string();
     options_.lock.path = (dir_.path() / "lock").string();
     options_.lock.who = "anna@laptop:42";
@@ -52,6 +49,7 @@ class SessionOnDevice : public testing::TestWithParam<test::Shell> {
   bool locked() const { return fs::is_symlink(options_.lock.path); }
 
   test::TempDir dir_;
+  std::optional<test::TestDevice> device_;
   std::atomic<bool> stop_ = false;
   std::unique_ptr<Transport> transport_;
   SessionOptions options_;
@@ -118,7 +116,7 @@ TEST_P(SessionOnDevice, GivesTheLockBackWhenTheWorkFolderIsRefused) {
   EXPECT_FALSE(locked());
 }
 
-INSTANTIATE_TEST_SUITE_P(Shells, SessionOnDevice, testing::ValuesIn(test::all_shells()),
+INSTANTIATE_TEST_SUITE_P(Devices, SessionOnDevice, testing::ValuesIn(test::all_devices()),
                          [](const auto& one) { return std::string(one.param.name); });
 
 }  // namespace
