@@ -306,7 +306,8 @@ class Scheduling {
     }
   }
 
-  /// What a backend was seen to run decides, where no list knows it or where it could not run all that the list says.
+  /// What a backend was seen to run decides, where no list knows it or where it could not run all
+  /// that the list says.
   void note_discovered(const Single& single, Measured& measured) const {
     if (single.backend == k_cpu) return;
     const bool listed = is_listed(single.backend);

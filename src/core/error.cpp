@@ -27,26 +27,40 @@ std::string compose(const std::string& what, const std::string& subject, const s
 
 std::string_view to_string(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::usage: return "usage";
-    case ErrorKind::input: return "input";
-    case ErrorKind::device: return "device";
-    case ErrorKind::output: return "output";
-    case ErrorKind::proof: return "proof";
-    case ErrorKind::interrupted: return "interrupted";
-    case ErrorKind::internal: return "internal";
+    case ErrorKind::usage:
+      return "usage";
+    case ErrorKind::input:
+      return "input";
+    case ErrorKind::device:
+      return "device";
+    case ErrorKind::output:
+      return "output";
+    case ErrorKind::proof:
+      return "proof";
+    case ErrorKind::interrupted:
+      return "interrupted";
+    case ErrorKind::internal:
+      return "internal";
   }
   return "internal";
 }
 
 int exit_status(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::usage: return 2;
-    case ErrorKind::input: return 3;
-    case ErrorKind::device: return 4;
-    case ErrorKind::output: return 5;
-    case ErrorKind::proof: return 6;
-    case ErrorKind::interrupted: return 130;
-    case ErrorKind::internal: return 1;
+    case ErrorKind::usage:
+      return 2;
+    case ErrorKind::input:
+      return 3;
+    case ErrorKind::device:
+      return 4;
+    case ErrorKind::output:
+      return 5;
+    case ErrorKind::proof:
+      return 6;
+    case ErrorKind::interrupted:
+      return 130;
+    case ErrorKind::internal:
+      return 1;
   }
   return 1;
 }
@@ -55,7 +69,8 @@ std::string_view to_string(Severity severity) {
   return severity == Severity::info ? "info" : "warning";
 }
 
-Error::Error(ErrorKind kind, std::string what, std::string subject, std::string why, std::string hint)
+Error::Error(ErrorKind kind, std::string what, std::string subject, std::string why,
+             std::string hint)
     : std::runtime_error(compose(what, subject, why, hint)),
       kind_(kind),
       what_failed_(one_line(std::move(what))),

@@ -14,7 +14,8 @@ Plan read_plan(const JsonPlace& place, PlanKind kind) {
   plan.kind = kind;
   plan.backend = place.find_text("backend");
   plan.placement = place.at("placement").placement();
-  for (const auto& [key, value] : place.at("keys").members()) plan.keys.emplace_back(key, value.text());
+  for (const auto& [key, value] : place.at("keys").members())
+    plan.keys.emplace_back(key, value.text());
   return plan;
 }
 
@@ -27,7 +28,8 @@ void read_plans(const JsonPlace& document, Schedule& schedule) {
       schedule.chosen = read_plan(place, PlanKind::previous);
       found = true;
     }
-    if (place.at("kind").text() == to_string(PlanKind::single)) schedule.singles.push_back(read_plan(place, PlanKind::single));
+    if (place.at("kind").text() == to_string(PlanKind::single))
+      schedule.singles.push_back(read_plan(place, PlanKind::single));
   }
   if (!found) chosen.fail("no plan has this id");
 }

@@ -7,8 +7,10 @@ namespace stab {
 namespace {
 
 TEST(Error, SaysWhatFailedOnWhichThingWhyAndWhatToTry) {
-  const Error error(ErrorKind::input, "cannot read model", "a.tflite", "the file ends\nearly", "exporting it again");
-  EXPECT_STREQ(error.what(), "cannot read model 'a.tflite': the file ends early; try exporting it again");
+  const Error error(ErrorKind::input, "cannot read model", "a.tflite", "the file ends\nearly",
+                    "exporting it again");
+  EXPECT_STREQ(error.what(),
+               "cannot read model 'a.tflite': the file ends early; try exporting it again");
   EXPECT_EQ(error.why(), "the file ends early");
 }
 

@@ -167,15 +167,14 @@ TEST_P(TransportTest, ShowsACrash) {
 }
 
 TEST_P(TransportTest, EndsAHangAtTheTimeout) {
-  const Outcome outcome =
-      run(Command{.script = "echo $$; sleep 1000 & sleep 1001", .timeout = 3s});
+  const Outcome outcome = run(Command{.script = "echo $$; sleep 1000 & sleep 1001", .timeout = 3s});
   EXPECT_EQ(outcome.exit.how, Exit::How::timed_out);
   EXPECT_TRUE(test::process_gone(std::stoi(outcome.output)));
 }
 
 TEST_P(TransportTest, EndsACommandWithInputAtTheTimeout) {
-  const Outcome outcome = run(Command{
-      .script = "echo $$; sleep 1001; exit 0", .input = bytes(100'000'000), .timeout = 3s});
+  const Outcome outcome = run(
+      Command{.script = "echo $$; sleep 1001; exit 0", .input = bytes(100'000'000), .timeout = 3s});
   EXPECT_EQ(outcome.exit.how, Exit::How::timed_out);
   EXPECT_TRUE(test::process_gone(std::stoi(outcome.output)));
 }
