@@ -390,6 +390,9 @@ void add_jobs(CLI::App& app, Options& options, Raw& raw) {
   add_job(app, options, raw, JobKind::verify, "verify",
           "Prove a package that was scheduled earlier, as it is; writes nothing",
           takes_package | takes_runtime | takes_measuring | takes_proofs);
+  add_job(app, options, raw, JobKind::explain, "explain",
+          "Say why the plan for the traces that are there is as it is",
+          takes_package | takes_deciding | takes_traces);
   add_job(app, options, raw, JobKind::doctor, "doctor",
           "Look at a device and say what stands in the way, with remedies", takes_runtime);
   CLI::App* unlock = add_job(app, options, raw, JobKind::unlock, "unlock",
@@ -402,6 +405,11 @@ void add_jobs(CLI::App& app, Options& options, Raw& raw) {
 void check_job(const Options& options) {
   if (options.kind == JobKind::verify && options.nnpackage.empty()) {
     refuse("--nnpackage", "it is required", "stab verify --nnpackage nnpkg_sched/NAME --ip HOST");
+  }
+  if (options.kind == JobKind::explain) {
+    if (options.nnpackage.empty())
+      refuse("--nnpackage", "it is required", "stab explain --nnpackage DIR");
+    return;
   }
   if (options.ip.empty()) refuse("--ip", "it is required", "--ip local for this machine");
 }

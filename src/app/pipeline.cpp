@@ -33,6 +33,22 @@ class Scheduling {
   Scheduling(const Options& options, Progress& progress, const StopRequested& stop)
       : options_(options), progress_(progress), stop_(stop), clock_(result_.stages) {}
 
+  /// The plan alone, for people who want to know why.
+  Result explain() {
+    result_.algorithm = options_.algorithm == Algorithm::greedy ? "greedy" : "exact";
+    job_ = prepare(options_);
+    Measured measured = read_back();
+    choose_threads(measured);
+    decide_plans(measured);
+    fill_result(measured);
+    take_without_device();
+    const Plan& chosen = *result_.find_plan(result_.chosen);
+    finish_choice(chosen, decision_, result_);
+    for (const SwitchCause& cause : decision_.causes(chosen.placement))
+      result_.causes.push_back({cause.op, cause.switches, cause.copies_us});
+    return std::move(result_);
+  }
+
   Result run() {
     result_.algorithm = options_.algorithm == Algorithm::greedy ? "greedy" : "exact";
     clock_.start("check");
@@ -328,9 +344,10 @@ class Scheduling {
       const bool known =
           std::any_of(measured.singles.begin(), measured.singles.end(),
                       [&](const Single& other) { return other.label == run.run.label; });
-      if (!known)
-        measured.singles.push_back({run.run.label, parse_run_label(run.run.label).backend,
-                                    run.run.placement.value_or(Placement())});
+      if (known) continue;
+      measured.singles.push_back({run.run.label, parse_run_label(run.run.label).backend,
+                                  run.run.placement.value_or(Placement())});
+      note_discovered(measured.singles.back(), measured);
     }
     if (measured.singles.empty()) {
       throw Error(ErrorKind::input, "cannot schedule from the traces of", job_.package().name,
@@ -557,6 +574,10 @@ class Scheduling {
 
 Result schedule(const Options& options, Progress& progress, const StopRequested& stop) {
   return Scheduling(options, progress, stop).run();
+}
+
+Result explain(const Options& options, Progress& progress, const StopRequested& stop) {
+  return Scheduling(options, progress, stop).explain();
 }
 
 }  // namespace stab

@@ -39,6 +39,13 @@ int print(const Options& options, const Result& result, std::ostream& out) {
   return result.exit_status;
 }
 
+int print_explanation(const Options& options, const Result& result, std::ostream& out) {
+  out << (options.format == OutputFormat::json ? render_result(result)
+                                               : render_explanation(result, text_style(options)));
+  out.flush();
+  return 0;
+}
+
 }  // namespace
 
 int run(const Options& options, std::ostream& out) {
@@ -50,6 +57,8 @@ int run(const Options& options, std::ostream& out) {
       return unlock_device(options, *progress, interrupted, out);
     case JobKind::clean:
       return clean_device(options, *progress, interrupted, out);
+    case JobKind::explain:
+      return print_explanation(options, explain(options, *progress, interrupted), out);
     case JobKind::verify:
       return print(options, verify(options, *progress, interrupted), out);
     default:

@@ -264,6 +264,8 @@ void write_proofs(Writer& writer, const Result& result) {
   const Plan* plan = result.find_plan(result.chosen);
   if (plan == nullptr) return;
   writer.heading("Proofs");
+  const std::string certificate = render_certificate(result.certificate);
+  if (!certificate.empty()) writer.field("optimum", certificate);
   writer.field("applied", applied_text(result, *plan));
   writer.field("equal", equal_text(*plan));
   writer.field("faster", faster_text(*plan));

@@ -11,7 +11,7 @@
 
 namespace stab {
 
-enum class JobKind { schedule, doctor, unlock, clean, verify, explain, compare };
+enum class JobKind { schedule, doctor, unlock, clean, verify, explain };
 
 enum class Algorithm { exact, greedy };
 
@@ -70,18 +70,7 @@ struct Options {
   // results
   OutputFormat format = OutputFormat::text;
   std::optional<std::filesystem::path> json_file;
-  std::optional<std::filesystem::path> html_file;
-  std::optional<std::filesystem::path> junit_file;
-  std::optional<std::filesystem::path> csv_file;
-  std::optional<std::filesystem::path> baseline;
-  std::optional<double> max_regression_percent;
-  bool strict = false;
   int verbosity = 0;
-
-  // compare OLD NEW
-  std::filesystem::path compare_old;
-  std::filesystem::path compare_new;
-  bool markdown = false;
 };
 
 }  // namespace stab

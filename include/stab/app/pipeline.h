@@ -14,4 +14,7 @@ namespace stab {
 /// the result (its exit status is 6 and nothing was written).
 Result schedule(const Options& options, Progress& progress, const StopRequested& stop);
 
+/// The plan for the traces that are there, explained; nothing is written and no device contacted.
+Result explain(const Options& options, Progress& progress, const StopRequested& stop);
+
 }  // namespace stab

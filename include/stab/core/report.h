@@ -23,6 +23,14 @@ std::string render_text(const Result& result, const TextStyle& style);
 /// under `indent`.
 std::string wrap_text(const std::string& text, std::size_t indent, int width);
 
+/// Why the plan is as it is: each operation's alternatives with what a change would cost in
+/// company, the copies paid, the operations that cause most switches, the certificate.
+std::string render_explanation(const Result& result, const TextStyle& style);
+
+/// "optimal for the measured costs (dynamic programming, width 3), prediction off by 2.1 %"; empty
+/// without one.
+std::string render_certificate(const CertificateRow& row);
+
 /// "43.8 ms", "812 us", "1.23 s": three significant digits.
 std::string render_time(double us);
 

@@ -82,6 +82,13 @@ struct Delivery {
   std::string per_operation;
 };
 
+/// An operation and the switches that are there because of where it is.
+struct CauseRow {
+  OpId op;
+  int switches = 0;
+  double copies_us = 0;
+};
+
 struct LeftOutRow {
   OpId op;
   std::string wanted;
@@ -191,6 +198,8 @@ struct Result {
   CertificateRow certificate;
   Delivery delivery;
   std::vector<LeftOutRow> left_out;
+  std::vector<CauseRow>
+      causes;  ///< of the chosen plan's switches, most first; for explanations only
   Summary summary;
   Noise noise;
   StateReport state;
