@@ -14,24 +14,28 @@ std::string scalar(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+void new_line(std::size_t level, std::string& text) {
+  text += '\n';
+  text.append(2 * level, ' ');
+}
+
 void render(const Json& value, std::size_t level, std::string& text) {
   if (is_plain(value) || value.empty()) {
     text += scalar(value);
     return;
   }
   const bool one_line = value.is_array() && std::all_of(value.begin(), value.end(), is_plain);
-  const std::string line = one_line ? "" : "\n" + std::string(2 * level + 2, ' ');
   const bool object = value.is_object();
   text += object ? '{' : '[';
   bool first = true;
   for (auto item = value.begin(); item != value.end(); ++item) {
     if (!first) text += one_line ? ", " : ",";
     first = false;
-    text += line;
+    if (!one_line) new_line(level + 1, text);
     if (object) text += scalar(Json(item.key())) + ": ";
     render(*item, level + 1, text);
   }
-  if (!one_line) text += "\n" + std::string(2 * level, ' ');
+  if (!one_line) new_line(level, text);
   text += object ? '}' : ']';
 }
 

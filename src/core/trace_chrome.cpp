@@ -16,7 +16,9 @@ constexpr std::size_t k_max_key = 600;
 constexpr std::size_t k_max_slots = std::size_t{1} << 18;
 
 std::string quoted(std::string_view text) {
-  return "'" + printable_utf8(text.substr(0, 200)) + "'";
+  std::string quoted = "'";
+  quoted += printable_utf8(text.substr(0, 200));
+  return quoted += "'";
 }
 
 }  // namespace

@@ -64,8 +64,8 @@ class TraceFold {
     std::uint32_t us;
   };
   struct Execution {
-    std::int64_t index;
-    std::uint32_t graph_us;
+    std::int64_t index = 0;
+    std::uint32_t graph_us = 0;
     std::vector<Sample> samples;  // in the order of their first begin
   };
 
