@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 namespace stab {
 
@@ -51,6 +52,24 @@ std::optional<double> execute_us(const Runs& runs) {
   }
   const auto interval = interval_of(round_medians(rounds));
   return interval ? std::optional(interval->median) : std::nullopt;
+}
+
+// How long the timed runs took together.
+std::optional<double> wall_us(const ProfileRun& run) {
+  if (!run.execute) return std::nullopt;
+  const std::vector<double>& samples = run.execute->samples_us;
+  if (!samples.empty()) return std::accumulate(samples.begin(), samples.end(), 0.0);
+  if (run.execute->mean_us && run.runs > 0) return *run.execute->mean_us * run.runs;
+  return std::nullopt;
+}
+
+std::optional<double> busy_cores(const Runs& runs) {
+  std::vector<double> ratios;
+  for (const RunTrace* run : runs) {
+    const auto wall = wall_us(run->run);
+    if (run->run.cpu_time_us && wall && *wall > 0) ratios.push_back(*run->run.cpu_time_us / *wall);
+  }
+  return median(ratios);
 }
 
 // The sum over operations of subgraph 0 where only averages exist.
@@ -151,6 +170,7 @@ LabelTiming label_timing(const Runs& runs, bool averaged) {
   label.load_us = median_of(runs, &ProfileRun::load_us);
   label.prepare_us = median_of(runs, &ProfileRun::prepare_us);
   label.execute_us = execute_us(runs);
+  label.busy_cores = busy_cores(runs);
   return label;
 }
 

@@ -14,6 +14,8 @@ namespace {
 // Half-width of a stable interval and drift that is worth a word, in percent.
 constexpr double k_stable_percent = 1.0;
 constexpr double k_drift_percent = 5.0;
+// Cores that a run may keep busy beyond the threads asked for: tracing and the runner itself.
+constexpr double k_spare_cores = 0.25;
 
 std::string one_decimal(double value) {
   std::array<char, 64> text;
@@ -22,7 +24,7 @@ std::string one_decimal(double value) {
   return error == std::errc() ? std::string(text.data(), end) : "very large";
 }
 
-void warn_about_label(const LabelTiming& label, std::vector<Warning>& warnings) {
+void warn_about_label(const LabelTiming& label, int threads, std::vector<Warning>& warnings) {
   if (label.averaged) {
     warnings.push_back({"averages_only", Severity::warning, label.label,
                         "only averages exist, and they hold the warm-up runs",
@@ -33,6 +35,13 @@ void warn_about_label(const LabelTiming& label, std::vector<Warning>& warnings) 
                         "the graph's time moved by " + one_decimal(*label.drift_percent) +
                             " % from the first to the last round",
                         "letting the device cool down, or fixing its clock (governor)"});
+  }
+  if (label.busy_cores && *label.busy_cores > threads + k_spare_cores) {
+    warnings.push_back({"more_threads", Severity::warning, label.label,
+                        "it keeps " + one_decimal(*label.busy_cores) +
+                            " cores busy, more than the " + std::to_string(threads) +
+                            " threads asked for",
+                        "--affinity, which alone holds every backend to so many cores"});
   }
   const auto half = label.graph_us ? half_width_percent(*label.graph_us) : std::nullopt;
   if (half && *half > k_stable_percent) {
@@ -57,6 +66,17 @@ void warn_about_fused(const Timings& timings, std::vector<Warning>& warnings) {
 
 void add_trace_warnings(const std::string& label, const std::vector<const RunTrace*>& runs,
                         std::vector<Warning>& warnings) {
+  const bool warm_up = std::any_of(runs.begin(), runs.end(), [](const RunTrace* run) {
+    return run->trace.has_samples() && run->run.runs == 0;
+  });
+  if (warm_up) {
+    warnings.push_back(
+        {"warm_up_kept",
+         Severity::info,
+         label,
+         "the traces do not say which runs were warm-up, so these are among the samples",
+         {}});
+  }
   std::map<std::string, std::pair<Warning, std::size_t>> by_id;
   for (const RunTrace* run : runs) {
     for (const Warning& warning : run->trace.warnings) {
@@ -73,7 +93,8 @@ void add_trace_warnings(const std::string& label, const std::vector<const RunTra
 }
 
 void add_timing_warnings(Timings& timings) {
-  for (const LabelTiming& label : timings.labels) warn_about_label(label, timings.warnings);
+  for (const LabelTiming& label : timings.labels)
+    warn_about_label(label, timings.threads, timings.warnings);
   warn_about_fused(timings, timings.warnings);
   std::stable_sort(timings.warnings.begin(), timings.warnings.end(),
                    [](const Warning& a, const Warning& b) {

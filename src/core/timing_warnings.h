@@ -9,7 +9,7 @@
 
 namespace stab {
 
-/// What the readers of one label's traces noticed, each kind once.
+/// What the readers of one label's traces noticed, each kind once; and whether warm-up was left in.
 void add_trace_warnings(const std::string& label, const std::vector<const RunTrace*>& runs,
                         std::vector<Warning>& warnings);
 

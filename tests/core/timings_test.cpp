@@ -48,6 +48,7 @@ RunTrace run(std::string label, int round, std::vector<OpTrace> ops,
       made.trace.ops_us[i] += one.samples_us[i];
   }
   for (const double sum : made.trace.ops_us) made.trace.graph_us.push_back(sum + 1);
+  made.run.runs = static_cast<int>(made.trace.graph_us.size());
   made.trace.executions = static_cast<std::int64_t>(made.trace.graph_us.size());
   return made;
 }
@@ -219,6 +220,25 @@ TEST(Timings, DescribesEachLabelAsAWhole) {
   EXPECT_THAT(warning_ids(timings), ElementsAre("cpu:drift", "cpu:unstable"));
 }
 
+TEST(Timings, SaysWhereWarmUpRunsCouldNotBeTold) {
+  std::vector<RunTrace> runs = {run("cpu", 0, {op({0, 0}, "cpu", "Add", {5})})};
+  EXPECT_TRUE(summarise(runs, 1).warnings.empty());
+  runs[0].run.runs = 0;
+  EXPECT_THAT(warning_ids(summarise(runs, 1)), ElementsAre("cpu:warm_up_kept"));
+}
+
+TEST(Timings, SaysWhereABackendUsesMoreThreadsThanAskedFor) {
+  std::vector<RunTrace> runs = {run("cpu", 0, {op({0, 0}, "cpu", "Add", {5, 5})})};
+  runs[0].run.execute = ExecuteTimes{5, 5, 5, 5, {5, 5}};
+  runs[0].run.cpu_time_us = 19;
+  EXPECT_EQ(summarise(runs, 1).find_label("cpu")->busy_cores, 1.9);
+  EXPECT_THAT(warning_ids(summarise(runs, 1)), ElementsAre("cpu:more_threads"));
+  runs[0].run.execute->samples_us.clear();
+  EXPECT_EQ(summarise(runs, 1).find_label("cpu")->busy_cores, 1.9);
+  runs[0].run.threads = 2;
+  EXPECT_TRUE(summarise(runs, 2).warnings.empty());
+}
+
 TEST(Timings, LeavesUnknownFiguresUnknown) {
   const std::vector<RunTrace> runs = {run("cpu", 0, {op({0, 0}, "cpu", "Add", {5})})};
   const Timings timings = summarise(runs, 1);
@@ -227,6 +247,7 @@ TEST(Timings, LeavesUnknownFiguresUnknown) {
   EXPECT_EQ(label.prepare_us, std::nullopt);
   EXPECT_EQ(label.execute_us, std::nullopt);
   EXPECT_EQ(label.peak_rss_kb, std::nullopt);
+  EXPECT_EQ(label.busy_cores, std::nullopt);
   EXPECT_EQ(label.drift_percent, std::nullopt);
 }
 

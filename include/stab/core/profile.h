@@ -51,7 +51,7 @@ struct ProfileRun {
   int order = 0;  ///< within the round, from 0
   bool traced = true;
   int warmup = 0;                           ///< asked for
-  int runs = 0;                             ///< asked for
+  int runs = 0;                             ///< asked for; 0: not known
   std::map<std::string, std::string> keys;  ///< environment as sent, without tracing
   std::optional<Placement> placement;       ///< as asked; absent: none was asked for
   RunStatus status = RunStatus::ok;

@@ -87,7 +87,10 @@ struct LabelTiming {
       overhead_us;  ///< graph minus these; absent where averages mix several subgraphs
   std::optional<double> load_us;  ///< medians over runs
   std::optional<double> prepare_us;
-  std::optional<double> execute_us;         ///< the runner's own figure: median over rounds
+  std::optional<double> execute_us;  ///< the runner's own figure: median over rounds
+  /// CPU time over wall time of the timed runs, median over runs: above the threads asked for, some
+  /// backend uses more.
+  std::optional<double> busy_cores;
   std::optional<std::int64_t> peak_rss_kb;  ///< largest
   std::optional<double> drift_percent;
   std::size_t outliers = 0;  ///< among the samples, each round by itself
