@@ -334,7 +334,10 @@ class Scheduling {
   Measured read_back() {
     clock_.start("read traces");
     Measured measured;
-    measured.loaded = load_profile(options_.trace_dir, job_.package().name);
+    ProfileQuery query{options_.trace_dir, job_.package().name, options_.backends, std::nullopt,
+                       options_.force};
+    if (options_.threads.size() == 1) query.threads = options_.threads.front();
+    measured.loaded = load_profile(query);
     check_profile(measured.loaded.profile);
     measured.warnings = measured.loaded.warnings;
     for (const RunTrace& run : measured.loaded.runs) {
@@ -453,9 +456,12 @@ class Scheduling {
 
   void fill_result(const Measured& measured) {
     result_.stab = stab_info();
-    result_.measured_at = measured.loaded.profile.measured_at;
-    result_.profile_sha256 = measured.loaded.sha256;
+    if (!measured.loaded.profile.measured_at.empty())
+      result_.measured_at = measured.loaded.profile.measured_at;
+    if (!measured.loaded.sha256.empty()) result_.profile_sha256 = measured.loaded.sha256;
     result_.context = measured.loaded.profile.context;
+    result_.context.package = package_info(job_.package());
+    result_.context.model = model_info(job_);
     result_.overhead_us = decision_.overhead_us;
     result_.ops = decision_.ops;
     result_.tensors = describe_tensors(job_.model);

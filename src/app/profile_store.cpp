@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stab/app/profile_store.h"
 
-#include <array>
-#include <fstream>
+#include <algorithm>
 #include <utility>
 
 #include "app/trace_file.h"
 #include "stab/core/error.h"
+#include "stab/core/flat_layout.h"
 #include "stab/core/sha256.h"
 #include "stab/host/files.h"
 #include "stab/host/folders.h"
@@ -86,22 +86,78 @@ fs::path ProfileWriter::complete() {
   return final_;
 }
 
-LoadedProfile load_profile(const fs::path& traces, const std::string& package) {
+namespace {
+
+LoadedProfile load_recorded(const fs::path& folder, const fs::path& file) {
   LoadedProfile loaded;
-  const fs::path folder = traces / package;
-  const fs::path file = folder / k_profile_name;
-  if (!fs::exists(file)) {
-    const bool partial = fs::exists(traces / (package + ".partial"));
-    throw Error(ErrorKind::input, "cannot find a measurement of", package,
-                "there is no " + file.string() +
-                    (partial ? " (only an unfinished one, " + package + ".partial)" : ""),
-                "profiling first: leave out --no-profile");
-  }
   const std::string text = read_file(file, k_most_profile_bytes);
   loaded.profile = parse_profile(text, file.string());
   loaded.sha256 = sha256_hex(text);
   for (const ProfileRun& run : loaded.profile.runs)
     loaded.runs.push_back(load_run(folder, run, loaded.warnings));
+  return loaded;
+}
+
+std::vector<std::string> file_names(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->is_regular_file()) names.push_back(entry->path().filename());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// Where the trace says that operations ran: what was asked of the backend.
+Placement placement_in(const Trace& trace, const std::string& backend) {
+  Placement placement;
+  for (const OpTrace& op : trace.ops) {
+    if (op.op.subgraph == 0 && op.backend == backend && backend != k_cpu)
+      placement[op.op] = backend;
+  }
+  return placement;
+}
+
+void load_flat(const ProfileQuery& query, const FlatTrace& files, int threads,
+               LoadedProfile& loaded) {
+  const auto path = [&](const std::string& name) {
+    return name.empty() ? std::nullopt : std::optional(query.traces / name);
+  };
+  RunTrace run;
+  run.run.id = "r000" + std::to_string(loaded.runs.size());
+  run.run.label = files.backend;
+  run.run.threads = threads;
+  try {
+    run.trace = read_trace_files(path(files.chrome), path(files.averaged), std::nullopt);
+    run.run.placement = placement_in(run.trace, files.backend);
+  } catch (const Error& error) {
+    run.run.status = RunStatus::no_trace;
+    loaded.warnings.push_back(
+        {"trace_left_out", Severity::warning, files.backend, error.what(), ""});
+  }
+  loaded.runs.push_back(std::move(run));
+}
+
+}  // namespace
+
+LoadedProfile load_profile(const ProfileQuery& query) {
+  const fs::path folder = query.traces / query.package;
+  const fs::path file = folder / k_profile_name;
+  if (fs::exists(file)) return load_recorded(folder, file);
+  const std::vector<std::string> names = file_names(query.traces);
+  if (names.empty() || (names.size() == 1 && names.front() == "README.md")) {
+    const bool partial = fs::exists(query.traces / (query.package + ".partial"));
+    throw Error(ErrorKind::input, "cannot find a measurement of", query.package,
+                "there is no " + file.string() +
+                    (partial ? " (only an unfinished one, " + query.package + ".partial)" : ""),
+                "profiling first: leave out --no-profile");
+  }
+  LoadedProfile loaded;
+  for (const FlatTraces& traces :
+       find_flat_traces(names, query.package, query.backends, query.threads, query.force)) {
+    for (const FlatTrace& trace : traces.traces) load_flat(query, trace, traces.threads, loaded);
+  }
   return loaded;
 }
 

@@ -23,9 +23,10 @@ void feed_file(TraceReader& reader, const std::filesystem::path& file) {
 }  // namespace
 
 Trace read_trace_files(const std::optional<std::filesystem::path>& chrome,
-                       const std::optional<std::filesystem::path>& averaged, int runs) {
+                       const std::optional<std::filesystem::path>& averaged,
+                       std::optional<int> runs) {
   TraceOptions options;
-  options.last_runs = runs;
+  if (runs) options.last_runs = *runs;
   TraceReader reader(options);
   if (chrome) feed_file(reader, *chrome);
   if (averaged) feed_file(reader, *averaged);

@@ -12,6 +12,7 @@ namespace stab {
 /// Folds the two forms of one run, either of which may be absent; of the executions the last `runs`
 /// are kept. Throws Error(input).
 Trace read_trace_files(const std::optional<std::filesystem::path>& chrome,
-                       const std::optional<std::filesystem::path>& averaged, int runs);
+                       const std::optional<std::filesystem::path>& averaged,
+                       std::optional<int> runs);
 
 }  // namespace stab

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,10 +44,19 @@ struct LoadedProfile {
   std::vector<Warning> warnings;
 };
 
+/// What of a trace folder is wanted.
+struct ProfileQuery {
+  std::filesystem::path traces;
+  std::string package;
+  std::vector<std::string> backends;  ///< for flat layouts, whose files are named by them
+  std::optional<int> threads;         ///< for flat layouts: only this number
+  bool force = false;                 ///< flat layouts of another package, too
+};
+
 /// Reads `<traces>/<package>/profile.json` and the trace files that it lists (no other file is
-/// looked at), or the flat layouts `<traces>/[<package>_]<backend>_<threads>` of the tool that came
-/// first. A run whose files are missing, changed or unreadable is left out with a warning. Throws
-/// Error(input) when nothing usable is there.
-LoadedProfile load_profile(const std::filesystem::path& traces, const std::string& package);
+/// looked at), else the flat layouts `<traces>/[<package>_]<backend>_<threads>` of the tool that
+/// came first, whose device and model are not known. A run whose files are missing, changed or
+/// unreadable is left out with a warning. Throws Error(input) when nothing usable is there.
+LoadedProfile load_profile(const ProfileQuery& query);
 
 }  // namespace stab
