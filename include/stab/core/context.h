@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The context that all three documents share: package, model, runtime, device, settings (values only).
+// The context that all three documents share: package, model, runtime, device, settings (values
+// only).
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,9 @@ struct StabInfo {
 
 struct PackageInfo {
   std::string name;
-  std::string sha256;                              ///< over the sorted list of its files and their hashes
-  std::map<std::string, std::string> config_keys;  ///< of the source's own config, as the runtime reads it
+  std::string sha256;  ///< over the sorted list of its files and their hashes
+  std::map<std::string, std::string>
+      config_keys;  ///< of the source's own config, as the runtime reads it
 };
 
 struct ModelInfo {
@@ -43,8 +45,9 @@ struct RuntimeInfo {
   std::string sha256;
   std::optional<std::string> version;  ///< "1.30.0", where the runtime says
   bool own_runner = true;              ///< stab-runner, not the runtime's own
-  std::vector<std::string> keys;       ///< configuration keys found as literals in the core library, sorted
-  std::vector<BackendInfo> backends;   ///< by name
+  std::vector<std::string>
+      keys;  ///< configuration keys found as literals in the core library, sorted
+  std::vector<BackendInfo> backends;  ///< by name
 };
 
 struct CoreGroup {
@@ -86,7 +89,8 @@ struct Context {
   PackageInfo package;
   ModelInfo model;
   RuntimeInfo runtime;
-  std::optional<DeviceInfo> device;  ///< absent: traces of the original's flat layouts, which do not say
+  std::optional<DeviceInfo>
+      device;  ///< absent: traces of the original's flat layouts, which do not say
   Settings settings;
 };
 

@@ -28,7 +28,8 @@ struct TensorId {
 std::string to_string(OpId id);
 std::string to_string(TensorId id);
 
-/// Reads "0:3"; nothing else (no sign, no blank). Absent when the text is not of that form or out of range.
+/// Reads "0:3"; nothing else (no sign, no blank). Absent when the text is not of that form or out
+/// of range.
 std::optional<OpId> parse_op_id(std::string_view text);
 
 }  // namespace stab

@@ -11,11 +11,16 @@ enum class RunStatus { ok, failed, timeout, signal, no_trace };
 /// As the documents write it: "ok", "failed", …
 constexpr std::string_view to_string(RunStatus status) {
   switch (status) {
-    case RunStatus::ok: return "ok";
-    case RunStatus::failed: return "failed";
-    case RunStatus::timeout: return "timeout";
-    case RunStatus::signal: return "signal";
-    case RunStatus::no_trace: return "no_trace";
+    case RunStatus::ok:
+      return "ok";
+    case RunStatus::failed:
+      return "failed";
+    case RunStatus::timeout:
+      return "timeout";
+    case RunStatus::signal:
+      return "signal";
+    case RunStatus::no_trace:
+      return "no_trace";
   }
   return "failed";
 }

@@ -7,7 +7,8 @@
 
 namespace stab {
 
-/// `text` as one word of a POSIX shell, whatever it holds (a NUL byte throws Error(input)). Plain words stay as they are.
+/// `text` as one word of a POSIX shell, whatever it holds (a NUL byte throws Error(input)). Plain
+/// words stay as they are.
 std::string shell_quote(std::string_view text);
 
 }  // namespace stab
