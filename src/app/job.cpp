@@ -88,6 +88,8 @@ Job prepare(const Options& options) {
   job.warnings = job.package().warnings;
   job.model = parse_model(read_model(job.package()), job.package().manifest.format,
                           job.package().manifest.model);
+  // What no device can tell is refused before anything is measured.
+  resolve_pins(job.model, job.pins, job.op_list, options.backends, {});
   for (const Operation& op : job.model.subgraphs.at(0).operations) job.operations.push_back(op.id);
   job.shapes = resolve_shapes(job.model, options.shape.value_or(""));
   if (options.kind == JobKind::schedule) check_output(options.output, job.package(), options.force);

@@ -34,6 +34,11 @@ bool names_an_error(std::string_view line) {
   return false;
 }
 
+// stab-runner's line about a call that failed: only its status, after the runtime's own words.
+bool repeats_a_status(std::string_view line) {
+  return line.starts_with("stab-runner: nnfw_");
+}
+
 bool says_something(std::string_view line) {
   return std::any_of(line.begin(), line.end(), [](unsigned char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 0x80;
@@ -214,7 +219,7 @@ std::string last_words(std::string_view text) {
     while (!line.empty() && (line.front() == ' ' || line.front() == '\t')) line.remove_prefix(1);
     if (!says_something(line)) continue;
     ++seen;
-    if (names_an_error(line)) return printable(line, 300);
+    if (names_an_error(line) && !repeats_a_status(line)) return printable(line, 300);
     if (last.empty()) last = line;
   }
   return printable(last, 300);

@@ -101,6 +101,11 @@ TEST(Tail, KeepsTheEndAndStartsItAtALine) {
 TEST(LastWords, PreferTheLineThatNamesTheError) {
   EXPECT_EQ(last_words("start\nError during model prepare : Fail to find backend\n  at line 5\n\n"),
             "Error during model prepare : Fail to find backend");
+  EXPECT_EQ(last_words("Error during model prepare : no kernel\n"
+                       "stab-runner: nnfw_prepare failed: status 1 (error)\n"),
+            "Error during model prepare : no kernel");
+  EXPECT_EQ(last_words("start\nstab-runner: nnfw_run failed: status 1 (error)\n"),
+            "stab-runner: nnfw_run failed: status 1 (error)");
   EXPECT_EQ(last_words("one\ntwo  \r\n---\n"), "two");
   EXPECT_EQ(last_words("\n \n===\n"), "");
   EXPECT_EQ(last_words("bad \x1b[31mred"), "bad ?[31mred");

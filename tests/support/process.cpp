@@ -11,8 +11,6 @@
 #include <stdexcept>
 #include <thread>
 
-#include "support/temp_dir.h"
-
 namespace stab::test {
 namespace {
 
@@ -67,36 +65,44 @@ int wait_or_kill(pid_t child, int timeout_seconds) {
 
 }  // namespace
 
-ProcessResult run_process(const std::vector<std::string>& argv, const ProcessOptions& options) {
-  const TempDir dir;
-  const std::string out = (dir.path() / "out").string();
-  const std::string err = (dir.path() / "err").string();
+RunningProcess::RunningProcess(std::vector<std::string> argv, const ProcessOptions& options)
+    : program_(argv.at(0)), timeout_seconds_(options.timeout_seconds) {
   const std::string working_dir = options.working_dir.string();
-  std::vector<std::string> arguments = argv;
   std::vector<std::string> variables;
   if (options.environment) {
     for (const auto& [name, value] : *options.environment) variables.push_back(name + "=" + value);
   }
-  std::vector<char*> argument_pointers = pointers(arguments);
+  std::vector<char*> argument_pointers = pointers(argv);
   std::vector<char*> variable_pointers = pointers(variables);
-
   const File in_file("/dev/null", O_RDONLY);
-  const File out_file(out, O_WRONLY | O_CREAT | O_TRUNC);
-  const File err_file(err, O_WRONLY | O_CREAT | O_TRUNC);
-  const pid_t child = fork();
-  if (child < 0) throw std::runtime_error("fork failed");
-  if (child == 0) {
+  const File out_file((streams_.path() / "out").string(), O_WRONLY | O_CREAT | O_TRUNC);
+  const File err_file((streams_.path() / "err").string(), O_WRONLY | O_CREAT | O_TRUNC);
+  pid_ = fork();
+  if (pid_ < 0) throw std::runtime_error("fork failed");
+  if (pid_ == 0) {
     start({in_file.fd(), out_file.fd(), err_file.fd()}, working_dir.c_str(),
           argument_pointers.data(), options.environment ? variable_pointers.data() : nullptr);
   }
-  const int status = wait_or_kill(child, options.timeout_seconds);
+}
+
+RunningProcess::~RunningProcess() {
+  if (pid_ > 0) wait_or_kill(pid_, 0);
+}
+
+ProcessResult RunningProcess::wait() {
+  const int status = wait_or_kill(pid_, timeout_seconds_);
+  pid_ = -1;
   ProcessResult result;
   if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
-  if (result.exit_code == 127) throw std::runtime_error("cannot start " + argv.at(0));
-  result.out = read_text(out);
-  result.err = read_text(err);
+  if (result.exit_code == 127) throw std::runtime_error("cannot start " + program_);
+  result.out = read_text(streams_.path() / "out");
+  result.err = read_text(streams_.path() / "err");
   return result;
+}
+
+ProcessResult run_process(const std::vector<std::string>& argv, const ProcessOptions& options) {
+  return RunningProcess(argv, options).wait();
 }
 
 }  // namespace stab::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a program to its end with a chosen environment and keeps what it wrote.
+// Runs a program to its end, or beside the test, with a chosen environment and keeps what it wrote.
 #pragma once
 
 #include <filesystem>
@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "support/temp_dir.h"
 
 namespace stab::test {
 
@@ -32,5 +34,25 @@ struct ProcessOptions {
 /// Runs `argv` (argv[0] is looked up on PATH) and waits for its end. Standard input is empty.
 /// Throws std::runtime_error when it cannot be started.
 ProcessResult run_process(const std::vector<std::string>& argv, const ProcessOptions& options = {});
+
+/// A program that runs beside the test. One that still runs at the end of the object is killed.
+class RunningProcess {
+ public:
+  /// Starts it as run_process does.
+  explicit RunningProcess(std::vector<std::string> argv, const ProcessOptions& options = {});
+  ~RunningProcess();
+  RunningProcess(const RunningProcess&) = delete;
+  RunningProcess& operator=(const RunningProcess&) = delete;
+
+  int pid() const { return pid_; }
+  /// Waits for its end, at most `timeout_seconds` from now (then it is killed). Call once.
+  ProcessResult wait();
+
+ private:
+  std::string program_;
+  int timeout_seconds_;
+  TempDir streams_;
+  int pid_ = -1;
+};
 
 }  // namespace stab::test
