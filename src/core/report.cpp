@@ -2,35 +2,16 @@
 #include "stab/core/report.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdio>
+
+#include "report_words.h"
+#include "text_layout.h"
 
 namespace stab {
 namespace {
 
-std::string fixed(double value, int decimals) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
-  return text.data();
-}
-
-/// Columns that a UTF-8 text takes; all our characters are one column wide.
-std::size_t columns(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
-}
-
-std::string pad(std::string text, std::size_t width) {
-  const std::size_t used = columns(text);
-  if (used < width) text.append(width - used, ' ');
-  return text;
-}
-
-std::string pad_left(const std::string& text, std::size_t width) {
-  const std::size_t used = columns(text);
-  return used < width ? std::string(width - used, ' ') + text : text;
-}
+constexpr std::size_t k_label = 12;
+constexpr std::size_t k_time = 11;
+constexpr std::size_t k_most_operations = 10;
 
 class Writer {
  public:
@@ -40,30 +21,26 @@ class Writer {
   void line(const std::string& text) { out_ += text + "\n"; }
   /// A label and a sentence that wraps under itself.
   void field(const std::string& label, const std::string& text) {
-    constexpr std::size_t k_label = 12;
-    out_ += "  " + pad(label, k_label - 2) + wrap_text(text, k_label, style_.width) + "\n";
+    row("  " + pad_right(label, k_label - 2), text);
+  }
+  /// What stands in columns, and a sentence behind it that wraps under itself.
+  void row(const std::string& columns, const std::string& text) {
+    std::string line = columns + wrap_text(text, text_columns(columns), style_.width);
+    line.erase(line.find_last_not_of(' ') + 1);
+    out_ += line + "\n";
   }
   std::string bold(const std::string& text) const {
     return style_.colour ? "\033[1m" + text + "\033[0m" : text;
   }
   std::string take() { return std::move(out_); }
-  const TextStyle& style() const { return style_; }
+  bool verbose() const { return style_.verbosity > 0; }
 
  private:
   TextStyle style_;
   std::string out_;
 };
 
-std::string render_interval(const std::optional<Interval>& interval) {
-  if (!interval || !interval->low || !interval->high) return "";
-  return render_time(*interval->low) + " to " + render_time(*interval->high);
-}
-
-std::string percent(double ratio) {
-  return fixed(std::fabs(ratio - 1) * 100, std::fabs(ratio - 1) < 0.0995 ? 1 : 0) + " %";
-}
-
-std::string device_text(const Context& context) {
+std::string device_words(const Context& context) {
   if (!context.device) return "unknown (recorded traces)";
   const DeviceInfo& device = *context.device;
   int cores = 0;
@@ -71,42 +48,62 @@ std::string device_text(const Context& context) {
   std::string text = device.name ? *device.name + ", " : "";
   text += device.transport == "local" ? "this machine" : device.host;
   text += ", " + device.arch;
-  if (cores > 0) text += ", " + std::to_string(cores) + (cores == 1 ? " core" : " cores");
+  if (cores > 0) text += ", " + count_of(static_cast<std::size_t>(cores), "core");
   if (device.soc && !device.emulated) text += ", " + *device.soc;
   if (device.emulated) text += " (emulated: its timings are the emulator's)";
   return text;
 }
 
-void write_context(Writer& writer, const Result& result) {
-  const Context& context = result.context;
-  int operations = 0;
-  for (const int count : context.model.op_counts) operations += count;
-  std::string package = context.package.name + ": " + std::string(to_string(context.model.format)) +
-                        ", " + std::to_string(operations) + " operations";
+std::string package_words(const Context& context) {
+  std::size_t operations = 0;
+  for (const int count : context.model.op_counts) operations += static_cast<std::size_t>(count);
+  std::string text = context.package.name + ": " + std::string(to_string(context.model.format)) +
+                     ", " + count_of(operations, "operation");
   if (context.model.op_counts.size() > 1)
-    package += " in " + std::to_string(context.model.op_counts.size()) + " subgraphs";
-  writer.field("Package", package);
-  writer.field("Device", device_text(context));
-  if (context.device) {
-    std::string runtime =
-        "ONE runtime" + (context.runtime.version ? " " + *context.runtime.version : std::string());
-    runtime += context.runtime.own_runner ? ", run by stab-runner" : ", run by its own runner";
-    writer.field("Runtime", runtime);
-  }
-  writer.field("Settings",
-               std::to_string(result.threads) + (result.threads == 1 ? " thread, " : " threads, ") +
-                   std::to_string(context.settings.rounds) + " rounds, " +
-                   std::to_string(context.settings.runs) + " runs after warm-up on each backend");
+    text += " in " + std::to_string(context.model.op_counts.size()) + " subgraphs";
+  return text;
 }
 
-const BackendRow* best_single(const Result& result) {
-  const Plan* plan = result.find_plan(result.baseline);
-  if (plan == nullptr) return nullptr;
-  const std::string name = plan->backend.value_or(k_cpu);
-  for (const BackendRow& row : result.backends) {
-    if (row.name == name) return &row;
+/// What a device was doing; empty where it does not tell.
+std::string state_words(const std::optional<DeviceState>& state) {
+  std::string text;
+  const auto add = [&text](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
+  if (!state) return text;
+  if (state->governor) add("governor " + *state->governor);
+  if (!state->khz.empty()) {
+    const auto [low, high] = std::minmax_element(state->khz.begin(), state->khz.end());
+    const std::string fastest = std::to_string(*high / 1000) + " MHz";
+    add(*low == *high ? fastest : std::to_string(*low / 1000) + " to " + fastest);
   }
-  return nullptr;
+  if (state->temperature_mc) add(std::to_string(*state->temperature_mc / 1000) + " °C");
+  if (state->throttled) add(*state->throttled ? "throttled" : "not throttled");
+  if (state->load1) add("load " + fixed_digits(*state->load1, 1));
+  return text;
+}
+
+void write_context(Writer& writer, const Result& result) {
+  const Context& context = result.context;
+  writer.field("Package", package_words(context));
+  writer.field("Device", device_words(context));
+  if (context.device) {
+    writer.field(
+        "Runtime",
+        "ONE runtime" + (context.runtime.version ? " " + *context.runtime.version : "") +
+            (context.runtime.own_runner ? ", run by stab-runner" : ", run by its own runner"));
+  }
+  writer.field("Settings",
+               count_of(static_cast<std::size_t>(result.threads), "thread") + ", " +
+                   count_of(static_cast<std::size_t>(context.settings.runs), "run") +
+                   " after warm-up on each backend, in " +
+                   count_of(static_cast<std::size_t>(context.settings.rounds), "round"));
+  const std::string before = state_words(result.state.before);
+  const std::string after = state_words(result.state.after);
+  if (!before.empty()) writer.field("Before", before);
+  if (!after.empty()) writer.field("After", after);
+}
+
+bool was_measured(const BackendRow& row) {
+  return row.status == BackendStatus::used || row.status == BackendStatus::measured;
 }
 
 std::optional<double> graph_median(const BackendRow& row, int threads) {
@@ -115,30 +112,38 @@ std::optional<double> graph_median(const BackendRow& row, int threads) {
   return found->second.graph_us->median;
 }
 
-void write_backends(Writer& writer, const Result& result) {
-  writer.heading("Backends (whole graph while traced)");
-  const BackendRow* best = best_single(result);
-  const auto reference = best != nullptr ? graph_median(*best, result.threads) : std::nullopt;
+std::optional<double> least_median(const Result& result) {
+  std::optional<double> least;
   for (const BackendRow& row : result.backends) {
-    if (row.status == BackendStatus::missing || row.status == BackendStatus::failed ||
-        row.status == BackendStatus::refused) {
+    const auto median = graph_median(row, result.threads);
+    if (was_measured(row) && median && (!least || *median < *least)) least = median;
+  }
+  return least;
+}
+
+void write_backends(Writer& writer, const Result& result) {
+  if (result.backends.empty()) return;
+  writer.heading("Backends (whole graph while traced; median and its 95 % interval)");
+  const auto least = least_median(result);
+  for (const BackendRow& row : result.backends) {
+    if (!was_measured(row)) {
       writer.field(row.name, std::string(to_string(row.status)) + ": " + row.reason);
       continue;
     }
     for (const auto& [threads, times] : row.by_threads) {
-      std::string text =
-          times.graph_us ? pad(render_time(times.graph_us->median), 10) : pad("unknown", 10);
-      text += pad(render_interval(times.graph_us), 24);
+      std::string text;
       if (threads != result.threads)
-        text += "with " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
-      else if (best == &row)
-        text += "best single backend";
-      else if (times.graph_us && reference && *reference > 0) {
-        const double ratio = times.graph_us->median / *reference;
-        text +=
-            ratio >= 1 ? fixed(ratio, 2) + " times the best" : "less than the best while traced";
-      }
-      writer.line("  " + pad(row.name, 10) + text);
+        text = "with " + count_of(static_cast<std::size_t>(threads), "thread");
+      else if (times.graph_us && least && *least > 0)
+        text = times.graph_us->median <= *least
+                   ? "fastest"
+                   : fixed_digits(times.graph_us->median / *least, 2) + " times the fastest";
+      if (row.equal == ProofStatus::fail)
+        text += (text.empty() ? "" : ", ") + std::string("wrong outputs");
+      const std::string time = times.graph_us ? render_time(times.graph_us->median) : "unknown";
+      writer.row("  " + pad_right(row.name, 10) + pad_left(time, 9) + "   " +
+                     pad_right(interval_words(times.graph_us), 23),
+                 text);
     }
   }
 }
@@ -148,127 +153,107 @@ double weight(const OpRow& row) {
   return chosen == row.candidates.end() ? 0 : chosen->second.us.median;
 }
 
+/// Where an operation goes, and why when that was no choice.
+std::string chosen_words(const OpRow& row) {
+  if (row.fixed == "control_flow") return "builtin";
+  if (row.fixed == "pin") return row.chosen + " (pin)";
+  return row.chosen;
+}
+
 void write_operations(Writer& writer, const Result& result) {
   std::vector<const OpRow*> rows;
   for (const OpRow& row : result.ops) rows.push_back(&row);
-  const bool all = writer.style().verbosity > 0;
-  if (!all) {
+  if (!writer.verbose()) {
     std::stable_sort(rows.begin(), rows.end(),
                      [](const OpRow* a, const OpRow* b) { return weight(*a) > weight(*b); });
-    if (rows.size() > 10) rows.resize(10);
+    if (rows.size() > k_most_operations) rows.resize(k_most_operations);
   }
   if (rows.empty()) return;
-  writer.heading(all ? "Operations" : "Operations that take most time");
-  std::string head = "  " + pad("op", 8) + pad("type", 18) + pad("chosen", 10);
-  for (const BackendRow& row : result.backends) {
-    if (row.status == BackendStatus::used || row.status == BackendStatus::measured)
-      head += pad_left(row.name, 12);
+  writer.heading(writer.verbose() || rows.size() == result.ops.size()
+                     ? "Operations (median time on each backend that can run them)"
+                     : "Operations that take most time (all of them with -v)");
+  const auto columns = [](const std::string& op, const std::string& type,
+                          const std::string& chosen) {
+    return "  " + pad_right(op, 7) + pad_right(shorten(type, 17), 18) + pad_right(chosen, 10);
+  };
+  std::string head = columns("op", "type", "chosen");
+  for (const BackendRow& backend : result.backends) {
+    if (was_measured(backend)) head += pad_left(backend.name, k_time);
   }
   writer.line(head);
   for (const OpRow* row : rows) {
-    std::string text =
-        "  " + pad(to_string(row->op), 8) + pad(row->type, 18) + pad(row->chosen, 10);
+    std::string text = columns(to_string(row->op), row->type, chosen_words(*row));
     for (const BackendRow& backend : result.backends) {
-      if (backend.status != BackendStatus::used && backend.status != BackendStatus::measured)
-        continue;
+      if (!was_measured(backend)) continue;
       const auto found = row->candidates.find(backend.name);
-      text +=
-          pad_left(found == row->candidates.end() ? "-" : render_time(found->second.us.median), 12);
+      text += pad_left(found == row->candidates.end() ? "-" : render_time(found->second.us.median),
+                       k_time);
     }
-    if (row->fixed && *row->fixed != "no_candidate") text += "  fixed: " + *row->fixed;
     writer.line(text);
   }
 }
 
-std::string plan_name(const Plan& plan) {
-  if (plan.kind == PlanKind::single) return "all on " + plan.backend.value_or(k_cpu);
-  if (plan.kind == PlanKind::optimum) return "optimum";
-  if (plan.kind == PlanKind::averse) return "noise-averse";
-  return std::string(to_string(plan.kind));
+/// What a plan is, in words.
+std::string plan_words(const Result& result, const Plan& plan) {
+  if (plan.kind == PlanKind::today) return "the package as it is";
+  for (const Plan& other : result.plans) {
+    if (&other == &plan) break;
+    if (other.placement == plan.placement && other.keys == plan.keys)
+      return "the same as " + plan_name(result, other);
+  }
+  std::string text = plan.placement.empty() ? "everything on cpu"
+                                            : count_of(plan.placement.size(), "operation") +
+                                                  " off cpu, " + std::to_string(plan.switches) +
+                                                  (plan.switches == 1 ? " switch" : " switches");
+  if (!plan.copies.empty())
+    text +=
+        ", " + std::to_string(plan.copies.size()) + (plan.copies.size() == 1 ? " copy" : " copies");
+  if (plan.applied.status == ProofStatus::fail) text += ", not applied";
+  if (plan.equal.status == ProofStatus::fail) text += ", wrong outputs";
+  if (plan.equal.remedy) text += ", with " + *plan.equal.remedy;
+  return text;
 }
 
 void write_plans(Writer& writer, const Result& result) {
   if (result.plans.empty()) return;
-  writer.heading("Plans");
+  std::size_t names = 0;
+  for (const Plan& plan : result.plans)
+    names = std::max(names, text_columns(plan_name(result, plan)));
+  writer.heading(pad_right("Plans", names + 2) + pad_left("estimated", k_time) +
+                 pad_left("measured", k_time));
   for (const Plan& plan : result.plans) {
-    std::string text =
-        pad(plan.faster.median_us
-                ? render_time(*plan.faster.median_us)
-                : (plan.estimate ? render_time(plan.estimate->total_us) : std::string("-")),
-            10);
-    text += pad(plan.faster.median_us ? "measured" : (plan.estimate ? "estimated" : ""), 11);
-    text += std::to_string(plan.placement.size()) + " ops off cpu, " +
-            std::to_string(plan.switches) + " switches";
-    if (!plan.copies.empty()) text += ", " + std::to_string(plan.copies.size()) + " copies";
-    if (plan.applied.status == ProofStatus::fail) text += ", not applied";
-    if (plan.equal.status == ProofStatus::fail) text += ", wrong outputs";
-    if (plan.equal.remedy) text += ", with " + *plan.equal.remedy;
-    if (plan.id == result.chosen) text += "  <- chosen";
-    writer.line("  " + pad(plan_name(plan), 16) + text);
+    const auto time = [](const std::optional<double>& us) {
+      return pad_left(us ? render_time(*us) : "-", k_time);
+    };
+    const auto estimate =
+        plan.estimate ? std::optional(plan.estimate->total_us) : std::optional<double>();
+    writer.row((plan.id == result.chosen ? "* " : "  ") +
+                   pad_right(plan_name(result, plan), names) + time(estimate) +
+                   time(plan.faster.median_us) + "   ",
+               plan_words(result, plan));
   }
-}
-
-std::string applied_text(const Result& result, const Plan& plan) {
-  if (plan.applied.status == ProofStatus::skipped) return "skipped";
-  if (plan.applied.status == ProofStatus::fail) return "fail: " + plan.applied.reason;
-  const std::string works = result.delivery.works.value_or("none_needed");
-  if (works == "config")
-    return "pass: the package alone is enough (the runtime reads its config.cfg)";
-  if (works == "env")
-    return "pass: by the environment of metadata/stab.env (this runtime ignores backends in the "
-           "package's config)";
-  if (works == "api")
-    return "pass: by the C API only (this runtime ignores the package's config and the "
-           "environment)";
-  return "pass: nothing has to be delivered, cpu is the runtime's own default";
-}
-
-std::string equal_text(const Plan& plan) {
-  const EqualProof& proof = plan.equal;
-  std::string text(to_string(proof.status));
-  if (proof.status == ProofStatus::skipped)
-    return text + (proof.reason.empty() ? "" : ": " + proof.reason);
-  double largest = 0;
-  for (const EqualProof::Output& output : proof.outputs)
-    largest = std::max(largest, output.max_rel);
-  text += ": " + std::to_string(proof.outputs.size()) +
-          (proof.outputs.size() == 1 ? " output" : " outputs");
-  if (!proof.seeds.empty()) text += ", " + std::to_string(proof.seeds.size()) + " seeds";
-  std::array<char, 32> number{};
-  std::snprintf(number.data(), number.size(), "%.2g", largest);
-  text += ", largest difference to cpu " + std::string(number.data()) + " of the largest value";
-  if (proof.remedy) text += "; cured by " + *proof.remedy;
-  if (!proof.guilty.empty())
-    text += "; " + std::to_string(proof.guilty.size()) + " operations moved back to cpu";
-  if (!proof.reason.empty()) text += "; " + proof.reason;
-  return text;
-}
-
-std::string faster_text(const Plan& plan) {
-  const FasterProof& proof = plan.faster;
-  if (proof.status == FasterStatus::skipped) return "skipped";
-  std::string text(to_string(proof.status));
-  if (proof.median_us) text += ": " + render_time(*proof.median_us);
-  if (proof.delta_us && !proof.against.empty() && proof.against != plan.id) {
-    text += ", " + render_time(std::fabs(proof.delta_us->median)) +
-            (proof.delta_us->median <= 0 ? " less" : " more") + " than the best single backend";
-    const std::string range = render_interval(proof.delta_us);
-    if (!range.empty()) text += " (" + range + ")";
-  } else {
-    text += ", it is the best single backend";
-  }
-  return text;
+  const std::string certificate = render_certificate(result.certificate);
+  if (!certificate.empty()) writer.row("  ", "Certificate of the optimum: " + certificate + ".");
+  const bool assumed = std::any_of(result.transfers.begin(), result.transfers.end(),
+                                   [](const TransferRow& row) { return row.source == "prior"; });
+  if (assumed)
+    writer.row("  ", "What copies between backends cost is assumed, not measured on this device.");
 }
 
 void write_proofs(Writer& writer, const Result& result) {
   const Plan* plan = result.find_plan(result.chosen);
   if (plan == nullptr) return;
-  writer.heading("Proofs");
-  const std::string certificate = render_certificate(result.certificate);
-  if (!certificate.empty()) writer.field("optimum", certificate);
-  writer.field("applied", applied_text(result, *plan));
-  writer.field("equal", equal_text(*plan));
-  writer.field("faster", faster_text(*plan));
+  writer.heading("Proofs of the chosen plan (*)");
+  writer.field("applied", applied_words(result, *plan));
+  writer.field("equal", equal_words(plan->equal));
+  writer.field("faster", faster_words(result, *plan));
+}
+
+void write_left_out(Writer& writer, const Result& result) {
+  if (result.left_out.empty()) return;
+  writer.heading("Left out of the schedule");
+  for (const LeftOutRow& row : result.left_out)
+    writer.row("  " + pad_right(to_string(row.op), k_label - 2), row.wanted + ": " + row.reason);
 }
 
 void write_warnings(Writer& writer, const Result& result) {
@@ -277,104 +262,11 @@ void write_warnings(Writer& writer, const Result& result) {
   for (const Warning& warning : result.warnings) {
     std::string text = (warning.subject.empty() ? "" : warning.subject + ": ") + warning.text;
     if (!warning.remedy.empty()) text += "; try " + warning.remedy;
-    writer.line("  - " + wrap_text(text, 4, writer.style().width));
+    writer.row("  - ", text);
   }
-}
-
-/// "12.3 % faster than X (10.1 % to 14.0 %)", "3.2 times slower than X (…)", "within noise of X".
-std::string gain_text(const std::optional<Interval>& speedup, const std::string& over) {
-  if (!speedup) return "";
-  const bool sure = speedup->low && speedup->high && (*speedup->low > 1 || *speedup->high < 1);
-  if (!sure) return "within noise of " + over;
-  const bool faster = speedup->median > 1;
-  const double middle = faster ? speedup->median : 1 / speedup->median;
-  const double low = faster ? *speedup->low : 1 / *speedup->high;
-  const double high = faster ? *speedup->high : 1 / *speedup->low;
-  const std::string word = faster ? " faster than " : " slower than ";
-  if (middle >= 2) {
-    return fixed(middle, 1) + " times" + word + over + " (" + fixed(low, 1) + " to " +
-           fixed(high, 1) + ")";
-  }
-  return percent(middle) + word + over + " (" + percent(low) + " to " + percent(high) + ")";
 }
 
 }  // namespace
-
-std::string wrap_text(const std::string& text, std::size_t indent, int width) {
-  const std::size_t limit = std::max<std::size_t>(static_cast<std::size_t>(width), indent + 20);
-  std::string out;
-  std::size_t column = indent;
-  std::size_t start = 0;
-  while (start < text.size()) {
-    std::size_t end = text.find(' ', start);
-    if (end == std::string::npos) end = text.size();
-    const std::string word = text.substr(start, end - start);
-    if (column > indent && column + 1 + columns(word) > limit) {
-      out += "\n" + std::string(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += columns(word);
-    start = end + 1;
-  }
-  return out;
-}
-
-std::string render_time(double us) {
-  const double magnitude = std::fabs(us);
-  double value = us;
-  const char* unit = " us";
-  if (magnitude >= 1e6) {
-    value = us / 1e6;
-    unit = " s";
-  } else if (magnitude >= 1e3) {
-    value = us / 1e3;
-    unit = " ms";
-  }
-  const double shown = std::fabs(value);
-  const int decimals = shown >= 99.95 || (unit == std::string_view(" us"))
-                           ? (shown < 9.95 && shown > 0 ? 1 : 0)
-                           : (shown >= 9.995 ? 1 : 2);
-  return fixed(value, decimals) + unit;
-}
-
-std::string render_verdict(const Result& result) {
-  const Plan* plan = result.find_plan(result.chosen);
-  const std::string where = result.summary.package_path.value_or("nothing");
-  std::string text;
-  if (result.outcome == Outcome::proven)
-    text = "proven";
-  else if (result.outcome == Outcome::estimated)
-    text = "estimated";
-  else if (result.outcome == Outcome::written_only)
-    text = "written only";
-  else
-    return std::string(to_string(result.outcome)) + ": nothing was written";
-  if (!result.summary.skipped_proofs.empty()) {
-    text += " (skipped:";
-    for (const std::string& proof : result.summary.skipped_proofs) text += " " + proof;
-    text += ")";
-  }
-  text += ": wrote " + where;
-  const Plan* single = result.find_plan(result.baseline);
-  if (result.all_on_one_backend && plan != nullptr) {
-    const std::string backend =
-        plan->placement.empty()
-            ? k_cpu
-            : (single != nullptr ? single->backend.value_or(k_cpu) : "one backend");
-    text += backend == k_cpu ? ", everything on cpu is best"
-                             : ", everything that " + backend + " can run on it is best";
-  } else {
-    const std::string gain = gain_text(result.summary.speedup, "the best single backend");
-    if (!gain.empty()) text += ", " + gain;
-  }
-  const std::string today = gain_text(result.summary.speedup_over_today, "today");
-  if (!today.empty()) text += ", " + today;
-  return text;
-}
 
 std::string render_text(const Result& result, const TextStyle& style) {
   Writer writer(style);
@@ -384,6 +276,7 @@ std::string render_text(const Result& result, const TextStyle& style) {
   write_operations(writer, result);
   write_plans(writer, result);
   write_proofs(writer, result);
+  write_left_out(writer, result);
   write_warnings(writer, result);
   writer.line("");
   if (!result.delivery.command.empty()) writer.line("Run it: " + result.delivery.command);

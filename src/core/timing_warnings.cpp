@@ -31,10 +31,13 @@ void warn_about_label(const LabelTiming& label, int threads, std::vector<Warning
                         "profiling again with a runtime that writes the Chrome trace"});
   }
   if (label.drift_percent && std::abs(*label.drift_percent) > k_drift_percent) {
+    const bool slower = *label.drift_percent > 0;
     warnings.push_back({"drift", Severity::warning, label.label,
-                        "the graph's time moved by " + one_decimal(*label.drift_percent) +
+                        std::string("the graph's time ") + (slower ? "rose" : "fell") + " by " +
+                            one_decimal(std::abs(*label.drift_percent)) +
                             " % from the first to the last round",
-                        "letting the device cool down, or fixing its clock (governor)"});
+                        slower ? "letting the device cool down, or fixing its clock (governor)"
+                               : "a longer warm-up (-w), or ending what else runs there"});
   }
   if (label.busy_cores && *label.busy_cores > threads + k_spare_cores) {
     warnings.push_back({"more_threads", Severity::warning, label.label,
@@ -46,7 +49,7 @@ void warn_about_label(const LabelTiming& label, int threads, std::vector<Warning
   const auto half = label.graph_us ? half_width_percent(*label.graph_us) : std::nullopt;
   if (half && *half > k_stable_percent) {
     warnings.push_back({"unstable", Severity::warning, label.label,
-                        "the graph's time is known to " + one_decimal(*half) + " % only",
+                        "the graph's time is known to within " + one_decimal(*half) + " % only",
                         "more rounds (--rounds), an idle device, or a fixed clock (governor)"});
   }
 }

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report_words.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "stab/core/report.h"
+#include "text_layout.h"
+
+namespace stab {
+namespace {
+
+std::string percent(double ratio) {
+  return fixed_digits(std::fabs(ratio - 1) * 100, std::fabs(ratio - 1) < 0.0995 ? 1 : 0) + " %";
+}
+
+std::string best_single_name(const Result& result) {
+  return has_pins(result) ? "the best other plan with these pins" : "the best single backend";
+}
+
+}  // namespace
+
+bool has_pins(const Result& result) {
+  return std::any_of(result.ops.begin(), result.ops.end(),
+                     [](const OpRow& row) { return row.fixed == "pin"; });
+}
+
+std::string interval_words(const std::optional<Interval>& interval) {
+  if (!interval || !interval->low || !interval->high) return "";
+  return render_time(*interval->low) + " to " + render_time(*interval->high);
+}
+
+std::string gain_words(const std::optional<Interval>& speedup, const std::string& over) {
+  if (!speedup) return "";
+  const bool sure = speedup->low && speedup->high && (*speedup->low > 1 || *speedup->high < 1);
+  if (!sure) return "within noise of " + over;
+  const bool faster = speedup->median > 1;
+  const double middle = faster ? speedup->median : 1 / speedup->median;
+  const double low = faster ? *speedup->low : 1 / *speedup->high;
+  const double high = faster ? *speedup->high : 1 / *speedup->low;
+  const std::string word = faster ? " faster than " : " slower than ";
+  if (middle >= 2) {
+    return fixed_digits(middle, 1) + " times" + word + over + " (" + fixed_digits(low, 1) + " to " +
+           fixed_digits(high, 1) + ")";
+  }
+  return percent(middle) + word + over + " (" + percent(low) + " to " + percent(high) + ")";
+}
+
+std::string plan_name(const Result& result, const Plan& plan) {
+  if (plan.kind == PlanKind::single) {
+    const std::string backend = plan.backend.value_or(k_cpu);
+    return has_pins(result) ? "pins, then " + backend : "all on " + backend;
+  }
+  if (plan.kind == PlanKind::averse) return "noise-averse";
+  return std::string(to_string(plan.kind));
+}
+
+std::string applied_words(const Result& result, const Plan& plan) {
+  if (plan.applied.status == ProofStatus::skipped) return "skipped: no device was asked";
+  if (plan.applied.status == ProofStatus::fail) return "fail: " + plan.applied.reason;
+  const std::string works = result.delivery.works.value_or("none_needed");
+  if (works == "config")
+    return "pass: the package alone is enough (the runtime reads its config.cfg)";
+  if (works == "env")
+    return "pass: by the environment of metadata/stab.env (this runtime ignores backends in the "
+           "package's config)";
+  if (works == "api")
+    return "pass: by the C API only (this runtime ignores the package's config and the "
+           "environment)";
+  return "pass: nothing has to be delivered, cpu is the runtime's own default";
+}
+
+std::string equal_words(const EqualProof& proof) {
+  std::string text(to_string(proof.status));
+  if (proof.status == ProofStatus::skipped)
+    return text + (proof.reason.empty() ? "" : ": " + proof.reason);
+  double largest = 0;
+  for (const EqualProof::Output& output : proof.outputs)
+    largest = std::max(largest, output.max_rel);
+  if (!proof.outputs.empty()) {
+    text += ": " + count_of(proof.outputs.size(), "output");
+    if (!proof.seeds.empty()) text += " for " + count_of(proof.seeds.size(), "seed");
+    std::array<char, 32> number{};
+    std::snprintf(number.data(), number.size(), "%.2g", largest);
+    text += largest > 0 ? ", largest difference to cpu's " + std::string(number.data()) +
+                              " of the largest value"
+                        : " identical to cpu's";
+  }
+  if (proof.remedy) text += "; cured by " + *proof.remedy;
+  if (!proof.guilty.empty())
+    text += "; " + count_of(proof.guilty.size(), "operation") + " moved back to cpu";
+  if (!proof.reason.empty()) text += (proof.outputs.empty() ? ": " : "; ") + proof.reason;
+  return text;
+}
+
+std::string faster_words(const Result& result, const Plan& plan) {
+  const FasterProof& proof = plan.faster;
+  if (proof.status == FasterStatus::skipped) return "skipped";
+  const std::string time = proof.median_us ? render_time(*proof.median_us) : "unknown";
+  if (!proof.delta_us || proof.against.empty() || proof.against == plan.id) {
+    return "pass: " + time +
+           (has_pins(result) ? "; no other plan with these pins is surely faster"
+                             : "; it is the best single backend itself");
+  }
+  std::string text = proof.status == FasterStatus::faster ? "pass: "
+                     : proof.status == FasterStatus::same ? "pass, within noise: "
+                                                          : "fail: ";
+  text += time + ", " + render_time(std::fabs(proof.delta_us->median)) +
+          (proof.delta_us->median <= 0 ? " less" : " more") + " than " + best_single_name(result);
+  const std::string range = interval_words(proof.delta_us);
+  if (!range.empty()) text += " (" + range + ")";
+  return text;
+}
+
+std::string render_time(double us) {
+  const double magnitude = std::fabs(us);
+  double value = us;
+  std::string_view unit = " us";
+  if (magnitude >= 999'500) {
+    value = us / 1e6;
+    unit = " s";
+  } else if (magnitude >= 999.5) {
+    value = us / 1e3;
+    unit = " ms";
+  }
+  const double shown = std::fabs(value);
+  int decimals = shown >= 99.95 ? 0 : (shown >= 9.995 ? 1 : 2);
+  if (unit == " us") decimals = shown < 9.95 && shown > 0 ? 1 : 0;
+  return fixed_digits(value, decimals) + std::string(unit);
+}
+
+std::string render_verdict(const Result& result) {
+  const Plan* plan = result.find_plan(result.chosen);
+  std::string text;
+  if (result.outcome == Outcome::proven)
+    text = "proven";
+  else if (result.outcome == Outcome::estimated)
+    text = "estimated";
+  else if (result.outcome == Outcome::written_only)
+    text = "written only";
+  else
+    return std::string(to_string(result.outcome)) + ": nothing was written";
+  if (!result.summary.skipped_proofs.empty()) {
+    text += " (skipped:";
+    for (const std::string& proof : result.summary.skipped_proofs) text += " " + proof;
+    text += ")";
+  }
+  text += result.summary.package_path ? ": wrote " + *result.summary.package_path
+                                      : ": " + result.context.package.name + " as it is";
+  const Plan* single = result.find_plan(result.baseline);
+  if (result.all_on_one_backend && plan != nullptr) {
+    const std::string backend =
+        plan->placement.empty()
+            ? k_cpu
+            : (single != nullptr ? single->backend.value_or(k_cpu) : "one backend");
+    text += backend == k_cpu ? ", everything on cpu is best"
+                             : ", everything that " + backend + " can run on it is best";
+  } else {
+    const std::string gain = gain_words(result.summary.speedup, best_single_name(result));
+    if (!gain.empty()) text += ", " + gain;
+  }
+  const std::string today = gain_words(result.summary.speedup_over_today, "today");
+  if (!today.empty()) text += ", " + today;
+  return text;
+}
+
+}  // namespace stab
