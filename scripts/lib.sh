@@ -88,7 +88,7 @@ install_without_starting() {
   fi
   apt_get install -y --no-install-recommends "$@" || status=$?
   [ $policy -eq 0 ] || as_root rm -f $quiet_services
-  if [ $status -eq 0 ] && [ -d /run/systemd/system ] && printf '%s\n' "$@" | grep -qx openssh-server; then
+  if [ $status -eq 0 ] && [ -d /run/systemd/system ] && [[ " $* " == *" openssh-server "* ]]; then
     as_root systemctl disable -q ssh.service || true
   fi
   return $status

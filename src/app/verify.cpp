@@ -73,10 +73,7 @@ ProofRequest make_request(const Options& options, const Job& job, const Schedule
                           const Plan& plan, const std::optional<std::string>& planner) {
     return keys_like(keys, plan, backends, planner);
   };
-  for (Plan single : schedule.singles) {
-    if (single.placement == scheduled.placement) continue;
-    request.plans.push_back(std::move(single));
-  }
+  request.plans.insert(request.plans.end(), schedule.singles.begin(), schedule.singles.end());
   return request;
 }
 
