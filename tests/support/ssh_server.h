@@ -5,7 +5,6 @@
 #include <sys/types.h>
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +23,7 @@ struct SshServerOptions {
   std::string start_up;
   /// BusyBox is the only userland, and its ash the login shell and /bin/sh.
   bool busybox = false;
-  std::optional<std::string>
-      password_hash;                    ///< dropbear: the account's password as crypt(3) has it
+  std::string password_hash;            ///< dropbear: the account's password as crypt(3) has it
   std::vector<std::string> sshd_lines;  ///< more lines for sshd_config; they win
   std::vector<std::string> dropbear_arguments;  ///< more arguments for dropbear
 };
