@@ -56,6 +56,31 @@ ModelInfo model_info(const Job& job) {
   return info;
 }
 
+namespace {
+
+std::map<std::string, std::vector<int>> shapes_by_name(const Job& job) {
+  std::map<std::string, std::vector<int>> shapes;
+  const Subgraph& graph = job.model.subgraphs.at(0);
+  for (const auto& [input, dims] : job.shapes) {
+    const int tensor = graph.inputs.at(static_cast<std::size_t>(input));
+    shapes[graph.tensors.at(static_cast<std::size_t>(tensor)).name] = dims;
+  }
+  return shapes;
+}
+
+/// "in 1x224x224x3, mask 1x1"
+std::string shapes_text(const std::map<std::string, std::vector<int>>& shapes) {
+  std::string text;
+  for (const auto& [input, dims] : shapes) {
+    text += (text.empty() ? "" : ", ") + input + " ";
+    for (std::size_t i = 0; i < dims.size(); ++i)
+      text += (i == 0 ? "" : "x") + std::to_string(dims[i]);
+  }
+  return text.empty() ? "those of the model" : text;
+}
+
+}  // namespace
+
 Settings settings_of(const Options& options, const Job& job) {
   Settings settings;
   settings.warmup = options.warmup;
@@ -66,16 +91,34 @@ Settings settings_of(const Options& options, const Job& job) {
   if (executor != options.set.end()) settings.executor = executor->second;
   settings.seeds = job.seeds;
   settings.inputs = job.input_hashes;
-  for (const auto& [input, dims] : job.shapes) {
-    const Subgraph& graph = job.model.subgraphs.at(0);
-    settings
-        .shapes[graph.tensors
-                    .at(static_cast<std::size_t>(graph.inputs.at(static_cast<std::size_t>(input))))
-                    .name] = dims;
-  }
+  settings.shapes = shapes_by_name(job);
   settings.set = options.set;
   settings.env = options.env;
   return settings;
+}
+
+std::string why_not_of(const Context& recorded, const Job& job, const Options& options) {
+  const std::string model = job.package().model_sha256;
+  if (recorded.model.sha256 != model) {
+    return "they are of model " + recorded.model.sha256.substr(0, 12) +
+           "… and the package holds model " + model.substr(0, 12) + "…";
+  }
+  const auto shapes = shapes_by_name(job);
+  if (recorded.settings.shapes != shapes) {
+    return "they are of the input shapes " + shapes_text(recorded.settings.shapes) +
+           " and asked for is " + shapes_text(shapes);
+  }
+  if (!recorded.device) return {};
+  const DeviceInfo& device = *recorded.device;
+  if (options.device_name && device.name.value_or("") != *options.device_name) {
+    return "they are of the device " + device.name.value_or(device.host + " (without a name)") +
+           " and asked for is " + *options.device_name;
+  }
+  if (options.ip.empty() || (device.transport == "local") == (options.ip == "local")) return {};
+  return "they are of " +
+         (device.transport == "local" ? "the machine " + device.host + ", made with --ip local,"
+                                      : "the device " + device.host) +
+         " and asked for is " + options.ip;
 }
 
 ProfileRun profile_run(const MeasuredRun& run) {

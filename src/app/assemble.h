@@ -24,6 +24,9 @@ std::string utc_now();
 
 ModelInfo model_info(const Job& job);
 Settings settings_of(const Options& options, const Job& job);
+/// Why traces recorded in that context are not of this job's model, shapes or device, naming both;
+/// empty when they are, or when the job does not say.
+std::string why_not_of(const Context& recorded, const Job& job, const Options& options);
 ProfileRun profile_run(const MeasuredRun& run);
 
 /// One row per measured backend, with its times for each number of threads. Labels of one backend

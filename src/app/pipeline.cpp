@@ -359,12 +359,12 @@ class Scheduling {
     return measured;
   }
 
-  void check_profile(const Profile& profile) {
-    const std::string& recorded = profile.context.model.sha256;
-    if (recorded == job_.package().model_sha256 || options_.force || recorded.empty()) return;
-    throw Error(ErrorKind::input, "cannot use the traces of", job_.package().name,
-                "they are of model " + recorded.substr(0, 12) + "… and the package holds model " +
-                    job_.package().model_sha256.substr(0, 12) + "…",
+  /// Traces belong to a model, its shapes and a device; flat layouts say nothing of these.
+  void check_profile(const Profile& profile) const {
+    if (options_.force || profile.context.model.sha256.empty()) return;
+    const std::string trouble = why_not_of(profile.context, job_, options_);
+    if (trouble.empty()) return;
+    throw Error(ErrorKind::input, "cannot use the traces of", job_.package().name, trouble,
                 "profiling again, or --force");
   }
 

@@ -109,6 +109,23 @@ TEST_F(ScheduleAgain, ButNotWithThreadsThatWereNotMeasured) {
   EXPECT_THAT(result.err, HasSubstr("-n"));
 }
 
+TEST_F(ScheduleAgain, ButNotForAnotherDevice) {
+  const ProcessResult far = stab_.schedule_again(package_, {"--ip", "pi@kitchen"});
+  EXPECT_EQ(far.exit_code, 3) << far.out;
+  EXPECT_THAT(far.err, HasSubstr("made with --ip local, and asked for is pi@kitchen"));
+  const ProcessResult named = stab_.schedule_again(package_, {"--device-name", "kitchen"});
+  EXPECT_EQ(named.exit_code, 3) << named.out;
+  EXPECT_THAT(named.err, HasSubstr("(without a name) and asked for is kitchen"));
+  EXPECT_EQ(stab_.schedule_again(package_, {"--device-name", "kitchen", "--force"}).exit_code, 0);
+  EXPECT_EQ(stab_.schedule_again(package_, {"--ip", "local"}).exit_code, 0);
+}
+
+TEST_F(ScheduleAgain, ButNotForOtherShapes) {
+  const ProcessResult result = stab_.schedule_again(package_, {"--shape", "0:2,16,16,3"});
+  EXPECT_EQ(result.exit_code, 3) << result.out;
+  EXPECT_THAT(result.err, HasSubstr("those of the model and asked for is in 2x16x16x3"));
+}
+
 TEST_F(ScheduleAgain, WithoutWhatIsDamaged) {
   for (int round = 0; round < 3; ++round) {
     const std::string name = "ruy_1." + std::to_string(round);
