@@ -170,7 +170,7 @@ class Prover {
       if (!fit(plan)) continue;
       const bool twin = std::any_of(all.begin(), all.end(),
                                     [&](const Entrant& other) { return twins(*other.plan, plan); });
-      if (!twin) all.push_back({plan.id, &plan});
+      if (!twin) all.push_back({plan.id, &plan, stands_for_single(plan)});
     }
     return all;
   }
@@ -189,7 +189,8 @@ class Prover {
                *median(first.medians.at(entrant.id)) < *median(first.medians.at(than));
       };
       if (!first.dropped.contains(entrant.id) && better(winner)) winner = entrant.id;
-      if (stands_for_single(*entrant.plan) && better(single)) single = entrant.id;
+      if (entrant.single && !first.dropped.contains(entrant.id) && better(single))
+        single = entrant.id;
       if (entrant.plan->kind == PlanKind::previous) previous = entrant.id;
     }
     if (winner.empty()) {

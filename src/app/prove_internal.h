@@ -81,10 +81,11 @@ struct Race {
 struct Entrant {
   std::string id;
   const Plan* plan = nullptr;  ///< null: the source package as it is
+  bool single = false;         ///< places everything as a single backend does
 };
 
-/// Interleaved untraced rounds. With `drop_losers` those surely slower than the leader leave after
-/// three rounds.
+/// Interleaved untraced rounds. With `drop_losers` those surely slower than the leader (a single
+/// backend: than the leading single backend) leave after three rounds.
 Race run_race(TrialRunner& runner, const ProofRequest& request, const Route& route,
               const std::vector<Entrant>& entrants, bool drop_losers, const std::string& name);
 

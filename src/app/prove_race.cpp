@@ -23,22 +23,22 @@ Trial timed_trial(const ProofRequest& request, const Route& route, const Entrant
   return trial;
 }
 
-/// Ends the plans that are surely slower than the one with the smallest median.
-void drop_surely_slower(Race& race, const std::vector<Entrant>& entrants) {
-  const Entrant* leader = nullptr;
-  double best = 0;
+/// Ends the plans that are surely slower than the one with the smallest median. A single backend
+/// is only measured against its like: the best of them is what every gain is told against, and has
+/// to stay to the end whoever leads.
+void drop_surely_slower(Race& race, const std::vector<Entrant>& entrants, bool singles) {
+  std::vector<std::string> running;
+  std::string leader;
   for (const Entrant& entrant : entrants) {
-    if (race.dropped.contains(entrant.id)) continue;
-    const double value = *median(race.medians[entrant.id]);
-    if (leader == nullptr || value < best) {
-      leader = &entrant;
-      best = value;
-    }
+    if (race.dropped.contains(entrant.id) || (singles && !entrant.single)) continue;
+    running.push_back(entrant.id);
+    if (leader.empty() || *median(race.medians[entrant.id]) < *median(race.medians[leader]))
+      leader = entrant.id;
   }
-  if (leader == nullptr) return;
   for (const Entrant& entrant : entrants) {
-    if (&entrant == leader || race.dropped.contains(entrant.id)) continue;
-    const auto ratio = paired_log_interval(race.medians[entrant.id], race.medians[leader->id]);
+    if (entrant.id == leader || entrant.single != singles) continue;
+    if (std::find(running.begin(), running.end(), entrant.id) == running.end()) continue;
+    const auto ratio = paired_log_interval(race.medians[entrant.id], race.medians[leader]);
     if (ratio && ratio->low && *ratio->low > 1) race.dropped.insert(entrant.id);
   }
 }
@@ -76,7 +76,9 @@ Race run_race(TrialRunner& runner, const ProofRequest& request, const Route& rou
       }
       time_one(runner, request, route, entrant, race);
     }
-    if (drop_losers && round + 1 >= k_rounds_before_dropping) drop_surely_slower(race, entrants);
+    if (!drop_losers || round + 1 < k_rounds_before_dropping) continue;
+    drop_surely_slower(race, entrants, false);
+    drop_surely_slower(race, entrants, true);
   }
   return race;
 }

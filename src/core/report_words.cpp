@@ -16,6 +16,14 @@ std::string percent(double ratio) {
   return fixed_digits(std::fabs(ratio - 1) * 100, std::fabs(ratio - 1) < 0.0995 ? 1 : 0) + " %";
 }
 
+/// No other plan had a smaller time that noise alone may explain.
+bool is_surely_best(const Result& result, const Plan& chosen) {
+  return std::none_of(result.plans.begin(), result.plans.end(), [&](const Plan& plan) {
+    return plan.faster.median_us && plan.faster.median_us < chosen.faster.median_us &&
+           plan.kind != PlanKind::today;
+  });
+}
+
 std::string best_single_name(const Result& result) {
   return has_pins(result) ? "the best other plan with these pins" : "the best single backend";
 }
@@ -155,8 +163,10 @@ std::string render_verdict(const Result& result) {
         plan->placement.empty()
             ? k_cpu
             : (single != nullptr ? single->backend.value_or(k_cpu) : "one backend");
-    text += backend == k_cpu ? ", everything on cpu is best"
-                             : ", everything that " + backend + " can run on it is best";
+    const std::string everything =
+        backend == k_cpu ? "everything on cpu" : "everything that " + backend + " can run on it";
+    text += is_surely_best(result, *plan) ? ", " + everything + " is best"
+                                          : ", nothing beats " + everything + " beyond noise";
   } else {
     const std::string gain = gain_words(result.summary.speedup, best_single_name(result));
     if (!gain.empty()) text += ", " + gain;

@@ -66,7 +66,8 @@ Model chain_model(int count, const std::string& type) {
   return model;
 }
 
-SimulatedDevice::SimulatedDevice(int operations) : operations_(operations) {
+SimulatedDevice::SimulatedDevice(int operations, unsigned seed)
+    : operations_(operations), random_(seed) {
   true_us[k_cpu] = std::vector<double>(static_cast<std::size_t>(operations), 100);
 }
 

@@ -20,7 +20,7 @@ Model chain_model(int count, const std::string& type = "Conv2D");
 
 class SimulatedDevice : public TrialRunner {
  public:
-  explicit SimulatedDevice(int operations);
+  explicit SimulatedDevice(int operations, unsigned seed = 12345);
 
   TrialOutcome run(const Trial& trial) override;
 
@@ -51,7 +51,7 @@ class SimulatedDevice : public TrialRunner {
   std::string failure(const Placement& placement) const;
 
   int operations_;
-  std::mt19937 random_{12345};
+  std::mt19937 random_;
 };
 
 }  // namespace stab::test
