@@ -552,7 +552,9 @@ class Scheduling {
 
   std::string run_command(const std::string& folder) const {
     const std::string runner =
-        bench_ && !bench_->target().runner().is_stab_runner ? "onert_run" : "stab-runner";
+        bench_ && !bench_->target().runner().is_stab_runner
+            ? std::filesystem::path(bench_->target().runner().path).filename().string()
+            : "stab-runner";
     const std::string works = result_.delivery.works.value_or("env");
     if (works == "config" || works == "none_needed") return runner + " " + folder;
     if (works == "api") {

@@ -105,6 +105,27 @@ void Target::place_runtime(const Options& options, const Preflight& found) {
   for (const std::string& library_folder : runtime.library_folders) {
     runner_.library_folders.push_back(library_folder == "." ? base : base + "/" + library_folder);
   }
+  if (!runner_.is_stab_runner) ask_runner();
+}
+
+/// Generations differ in what their runners take.
+void Target::ask_runner() {
+  RunRequest request;
+  request.id = "help";
+  request.runner = runner_.path;
+  request.args = {"--help"};
+  request.library_folders = runner_.library_folders;
+  request.timeout = std::chrono::seconds(30);
+  const RunResult told = session_->run(request);
+  const auto lists = [&](const char* option) {
+    return (told.output + told.errors).find(option) != std::string::npos;
+  };
+  runner_.raw_files = lists("--load:raw") && lists("--dump:raw");
+  if (runner_.raw_files) return;
+  warnings_.push_back({"runner_without_tensors", Severity::warning, runner_.path,
+                       "it can neither load inputs nor write outputs (--load:raw, --dump:raw), so "
+                       "that outputs cannot be compared",
+                       "leaving out --runner own"});
 }
 
 std::string Target::stage(const FileList& files) {

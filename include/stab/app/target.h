@@ -41,6 +41,7 @@ class Target {
   void show_upload(std::uint64_t done, std::uint64_t total);
   void place_runtime(const Options& options, const Preflight& found);
   void choose_runner(const Options& options, const Runtime& runtime, std::string& local_runner);
+  void ask_runner();
 
   Progress& progress_;
   std::unique_ptr<Transport> transport_;
