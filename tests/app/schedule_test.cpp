@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "stab/core/config.h"
@@ -157,6 +158,36 @@ TEST_F(ScheduleReal, ProfilesAPackageScheduledYesterdayLikeAFreshOne) {
   EXPECT_THAT(config_of(written), Contains(Pair("EXECUTOR", "Linear")));
   EXPECT_THAT(config_of(written), Not(Contains(Key("OP_BACKEND_MAP"))));
   EXPECT_TRUE(placement_in_a_run(written, "onert-1.26", false).empty());
+}
+
+TEST_F(ScheduleReal, TakesSeveralThreadsAMaskAndTheUsersOwnInputs) {
+  const fs::path package = stab_.package("small", R"(
+    input in f32[1,8,8,3]
+    const w f32[4,3,3,3]
+    const b f32[4]
+    out f32[1,8,8,4] = CONV_2D(in, w, b) padding=SAME
+    output out
+  )");
+  const std::string tensor(8 * 8 * 3 * sizeof(float), '\0');
+  const fs::path input = stab_.dir().write("input.raw", tensor);
+  const fs::path result_file = stab_.folder() / "result.json";
+  const ProcessResult result = stab_.schedule(package, "onert-1.30",
+                                              {"-n", "1,2", "--affinity", "0x1", "--input",
+                                               input.string(), "--json", result_file.string()});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(unwrapped(result.out), HasSubstr("equal pass: 1 output identical to cpu"));
+  const nlohmann::json document = nlohmann::json::parse(read_text(result_file));
+  const nlohmann::json& cpu = document.at("backends").at(0);
+  EXPECT_EQ(cpu.at("name"), "cpu");
+  EXPECT_TRUE(cpu.at("by_threads").contains("1"));
+  EXPECT_TRUE(cpu.at("by_threads").contains("2"));
+  const nlohmann::json& settings = document.at("context").at("settings");
+  EXPECT_EQ(settings.at("affinity"), "0x1");
+  EXPECT_EQ(settings.at("inputs").at(0), sha256_hex(tensor));
+  EXPECT_TRUE(settings.at("seeds").is_null());
+  const std::string threads = std::to_string(document.at("threads").get<int>());
+  EXPECT_THAT(config_of(stab_.written("small")), Contains(Pair("NUM_THREADS", threads)));
+  EXPECT_TRUE(fs::exists(stab_.traces("small") / "cpu_2.0.chrome.json"));
 }
 
 TEST_F(ScheduleReal, WritesTheSameScheduleEachTime) {
