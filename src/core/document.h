@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -91,11 +92,17 @@ class JsonPlace {
   std::string path_;
 };
 
-/// Parses a document of stab and checks that it is of this kind and of a schema that is known.
+/// Parses a document of stab and checks that it is of one of these kinds and of a schema that is
+/// known.
 /// `what` stands in front of messages: "cannot read profile". Throws Error(input) with file and
 /// byte, also for more than 64 MiB or 64 levels.
 nlohmann::json parse_document(std::string_view text, std::string_view what, std::string_view file,
-                              std::string_view kind, int schema_version);
+                              std::span<const std::string_view> kinds, int schema_version);
+inline nlohmann::json parse_document(std::string_view text, std::string_view what,
+                                     std::string_view file, std::string_view kind,
+                                     int schema_version) {
+  return parse_document(text, what, file, std::span(&kind, 1), schema_version);
+}
 
 StabInfo read_stab(const JsonPlace& place);
 Context read_context(const JsonPlace& place);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -145,7 +146,7 @@ int JsonPlace::count_or(std::string_view member, int otherwise) const {
 }
 
 nlohmann::json parse_document(std::string_view text, std::string_view what, std::string_view file,
-                              std::string_view kind, int schema_version) {
+                              std::span<const std::string_view> kinds, int schema_version) {
   if (text.size() > k_max_bytes) fail_document(what, file, "it holds more than 64 MiB");
   nlohmann::json document;
   try {
@@ -163,8 +164,11 @@ nlohmann::json parse_document(std::string_view text, std::string_view what, std:
     fail_document(what, file, "it is no JSON: a number is out of range");
   }
   const JsonPlace root(document, std::string(what), std::string(file));
-  if (root.text_or("kind", "") != kind) {
-    root.fail("it is no document of the kind '" + std::string(kind) + "'");
+  if (std::find(kinds.begin(), kinds.end(), root.text_or("kind", "")) == kinds.end()) {
+    std::string names;
+    for (const std::string_view kind : kinds)
+      names += (names.empty() ? "'" : " or '") + std::string(kind) + "'";
+    root.fail("it is no document of the kind " + names);
   }
   const std::int64_t version =
       root.at("schema_version").integer(1, std::numeric_limits<int>::max());

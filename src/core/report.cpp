@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "report_words.h"
+#include "stab/core/compare_report.h"
 #include "text_layout.h"
 
 namespace stab {
@@ -249,6 +250,15 @@ void write_proofs(Writer& writer, const Result& result) {
   writer.field("faster", faster_words(result, *plan));
 }
 
+void write_comparison(Writer& writer, const Result& result) {
+  if (!result.comparison) return;
+  writer.heading("Against the baseline");
+  writer.field("file", result.comparison->baseline);
+  writer.field("verdict", comparison_words(*result.comparison));
+  const std::string gate = gate_words(*result.comparison);
+  if (!gate.empty()) writer.field("gate", gate);
+}
+
 void write_left_out(Writer& writer, const Result& result) {
   if (result.left_out.empty()) return;
   writer.heading("Left out of the schedule");
@@ -276,6 +286,7 @@ std::string render_text(const Result& result, const TextStyle& style) {
   write_operations(writer, result);
   write_plans(writer, result);
   write_proofs(writer, result);
+  write_comparison(writer, result);
   write_left_out(writer, result);
   write_warnings(writer, result);
   writer.line("");

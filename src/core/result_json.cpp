@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The result document and stab.json: one writer for both, so that what they share cannot differ.
+#include "core/comparison_json.h"
 #include "core/document.h"
 #include "stab/core/result.h"
 
@@ -191,21 +192,6 @@ Json backend_json(const BackendRow& row) {
           {"by_threads", std::move(by_threads)}};
 }
 
-Json comparison_json(const std::optional<Comparison>& comparison) {
-  if (!comparison) return nullptr;
-  Json ops = Json::array();
-  for (const OpChange& change : comparison->ops) {
-    ops.push_back({{"op", to_string(change.op)},
-                   {"verdict", change.verdict},
-                   {"delta_percent", json_or_null(change.delta_percent)}});
-  }
-  return {{"baseline_sha256", comparison->baseline_sha256},
-          {"verdict", comparison->verdict},
-          {"delta_percent", interval_json(comparison->delta_percent)},
-          {"gate_percent", json_or_null(comparison->gate_percent)},
-          {"ops", std::move(ops)}};
-}
-
 Json summary_json(const Summary& summary) {
   return {{"package_path", json_or_null(summary.package_path)},
           {"median_us", json_or_null(summary.median_us)},
@@ -288,7 +274,7 @@ std::string render_result(const Result& result) {
                    {"half_width_percent", json_or_null(result.noise.half_width_percent)},
                    {"stable", json_or_null(result.noise.stable)}};
   json["state"] = state_json(result.state);
-  json["comparison"] = comparison_json(result.comparison);
+  json["comparison"] = result.comparison ? json_of(*result.comparison) : Json(nullptr);
   json["stages"] = Json::array();
   for (const Stage& stage : result.stages) {
     json["stages"].push_back({{"name", stage.name},

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "stab/core/change.h"
 #include "stab/core/context.h"
 #include "stab/core/error.h"
 #include "stab/core/plan.h"
@@ -142,17 +143,42 @@ struct StateReport {
   std::vector<std::string> moved;
 };
 
+/// One operation where each of two schedules puts it.
 struct OpChange {
   OpId op;
-  std::string verdict;
+  std::string type;
+  std::string then;  ///< backend
+  std::string now;   ///< backend
+  ChangeVerdict verdict = ChangeVerdict::unsure;
+  std::optional<double> then_us, now_us;
   std::optional<double> delta_percent;
 };
 
+/// What the verdict on the whole graph was made from.
+enum class ComparisonBasis {
+  pairs,      ///< both plans timed in the same rounds
+  same_plan,  ///< one and the same plan
+  proofs,     ///< rounds of the timing proofs of different nights
+  traced,     ///< traced rounds of a single backend, of different nights
+  none        ///< nothing that all of them have
+};
+std::string_view to_string(ComparisonBasis basis);
+
+/// Against an earlier result.
 struct Comparison {
+  std::string baseline;  ///< file
   std::string baseline_sha256;
-  std::string verdict;  ///< faster, slower, same, unsure
-  std::optional<Interval> delta_percent;
+  ComparisonBasis basis = ComparisonBasis::none;
+  ChangeVerdict verdict = ChangeVerdict::unsure;
+  std::optional<double> then_us, now_us;
+  std::optional<Interval> delta_percent;  ///< +10: 10 % slower than the baseline
   std::optional<double> gate_percent;
+  GateStatus gate = GateStatus::none;
+  /// By pairs: what the baseline's own schedule takes tonight against what its file says.
+  std::optional<Interval> moved_percent;
+  std::optional<double> night_percent;  ///< night-to-night deviation that was reckoned with
+  int nights = 0;                       ///< baselines
+  std::vector<std::string> changed;     ///< circumstances that differ
   std::vector<OpChange> ops;
 };
 
