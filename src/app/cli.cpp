@@ -71,7 +71,7 @@ class HelpFormatter : public CLI::Formatter {
 
 /// What CLI11 fills before it becomes Options.
 struct Raw {
-  std::string lock_wait, max_time, timeout, tolerance, runner, algorithm, format;
+  std::string lock_wait, max_time, timeout, tolerance, runner, algorithm, format, max_regression;
   std::vector<std::string> set, env;
   bool no_profile = false, no_verify = false, no_check = false;
 };
@@ -96,6 +96,14 @@ Tolerance parse_tolerance(const std::string& text) {
   if (comma == std::string::npos) refuse("--tolerance", "'" + text + "' is not ABS,REL");
   return {parse_number(std::string_view(text).substr(0, comma), "--tolerance"),
           parse_number(std::string_view(text).substr(comma + 1), "--tolerance")};
+}
+
+double parse_percent(std::string text, const std::string& option) {
+  constexpr double k_most = 1000;
+  if (!text.empty() && text.back() == '%') text.pop_back();
+  const double percent = parse_number(text, option);
+  if (percent > k_most) refuse(option, "'" + text + "' is more than 1000 %");
+  return percent;
 }
 
 void add_device_options(CLI::App& app, Options& options, Raw& raw) {
@@ -254,6 +262,25 @@ void add_result_options(CLI::App& app, Options& options, Raw& raw) {
       ->group(k_results);
 }
 
+void add_gate_options(CLI::App& app, Options& options, Raw& raw) {
+  app.add_option(
+         "--max-regression", raw.max_regression,
+         "Gate: exit status 6 when it surely is slower than the baseline by more than this (the "
+         "main job then writes no package); a warning where noise does not let it tell")
+      ->option_text("P%")
+      ->group(k_results);
+  app.add_flag("--strict", options.strict, "A gate that cannot tell fails, too")->group(k_results);
+}
+
+void add_baseline(CLI::App& app, Options& options) {
+  app.add_option(
+         "--baseline", options.baseline,
+         "Compare with an earlier result (JSON) or stab.json: its schedule is timed now, in "
+         "the same rounds; with --no-profile file against file")
+      ->option_text("FILE")
+      ->group(k_results);
+}
+
 CLI::Option* add_ip(CLI::App& app, Options& options) {
   return app
       .add_option("--ip", options.ip,
@@ -282,6 +309,9 @@ void finish(Options& options, const Raw& raw) {
   options.profile = !raw.no_profile;
   options.verify = !raw.no_verify;
   options.check = !raw.no_check;
+  if (raw.format == "markdown") options.format = OutputFormat::markdown;
+  if (!raw.max_regression.empty())
+    options.max_regression = parse_percent(raw.max_regression, "--max-regression");
   for (const std::string& text : raw.set)
     options.set.insert_or_assign(parse_pair(text, "--set").first, parse_pair(text, "--set").second);
   for (const std::string& text : raw.env)
@@ -295,6 +325,8 @@ void check_schedule(Options& options) {
   if (main_job && options.profile && options.ip.empty()) {
     refuse("--ip", "it is required unless --no-profile is given", "--ip local for this machine");
   }
+  if (options.kind != JobKind::compare && options.max_regression && !options.baseline)
+    refuse("--max-regression", "it is the limit against a baseline", "--baseline FILE");
   if (!options.ip.empty() && options.ip.front() == '-')
     refuse("--ip", "'" + options.ip + "' is no host");
   if (options.max_rounds < options.rounds) options.max_rounds = options.rounds;
@@ -385,11 +417,42 @@ CLI::App* add_job(CLI::App& app, Options& options, Raw& raw, JobKind kind, const
   return job;
 }
 
+void add_compare(CLI::App& app, Options& options, Raw& raw) {
+  CLI::App* job = app.add_subcommand(
+      "compare",
+      "Compare results of several nights: faster, slower, the same, or too noisy to say");
+  job->formatter(app.get_formatter());
+  job->set_help_flag();
+  job->add_option("FILE", options.results,
+                  "Results (JSON) or stab.json: one baseline or, better, several, which show how "
+                  "nights differ; the newest last")
+      ->option_text("...")
+      ->group(k_what);
+  job->add_flag("--force", options.force,
+                "Compare other models, devices, threads or settings all the same")
+      ->group(k_results);
+  job->add_option("--format", raw.format, "On standard output; markdown is for a pull request")
+      ->option_text("text|json|markdown")
+      ->group(k_results)
+      ->check(CLI::IsMember({"text", "json", "markdown"}));
+  job->add_option("--json", options.json_file, "Also write the comparison as JSON")
+      ->option_text("FILE")
+      ->group(k_results);
+  add_gate_options(*job, options, raw);
+  job->add_flag("-v,--verbose", options.verbosity, "Every operation, changed or not")
+      ->group(k_results);
+  job->set_help_flag("-h,--help", "This text")->group(k_results);
+  job->callback([&options] { options.kind = JobKind::compare; });
+}
+
 void add_jobs(CLI::App& app, Options& options, Raw& raw) {
   app.require_subcommand(0, 1);
-  add_job(app, options, raw, JobKind::verify, "verify",
-          "Prove a package that was scheduled earlier, as it is; writes nothing",
-          takes_package | takes_runtime | takes_measuring | takes_proofs);
+  CLI::App* verify = add_job(app, options, raw, JobKind::verify, "verify",
+                             "Prove a package that was scheduled earlier, as it is; writes nothing",
+                             takes_package | takes_runtime | takes_measuring | takes_proofs);
+  add_baseline(*verify, options);
+  add_gate_options(*verify, options, raw);
+  add_compare(app, options, raw);
   add_job(app, options, raw, JobKind::explain, "explain",
           "Say why the plan for the traces that are there is as it is",
           takes_package | takes_deciding | takes_traces);
@@ -409,6 +472,11 @@ void check_job(const Options& options) {
   if (options.kind == JobKind::explain) {
     if (options.nnpackage.empty())
       refuse("--nnpackage", "it is required", "stab explain --nnpackage DIR");
+    return;
+  }
+  if (options.kind == JobKind::compare) {
+    if (options.results.size() < 2)
+      refuse("FILE", "two files or more are required", "stab compare OLD.json NEW.json");
     return;
   }
   if (options.ip.empty()) refuse("--ip", "it is required", "--ip local for this machine");
@@ -448,6 +516,8 @@ std::optional<Options> parse_command_line(int argc, const char* const* argv, std
       ->group(k_results)
       ->capture_default_str();
   add_result_options(app, options, raw);
+  add_baseline(app, options);
+  add_gate_options(app, options, raw);
   app.set_config("--config", "stab.toml", "Read any of these options from a TOML file (if present)")
       ->option_text("FILE")
       ->group(k_results);
@@ -455,8 +525,8 @@ std::optional<Options> parse_command_line(int argc, const char* const* argv, std
   app.add_flag("--version", version, "Version, commit and libssh version")->group(k_results);
   add_jobs(app, options, raw);
   app.footer(
-      "Exit status: 0 done, 2 usage, 3 bad input, 4 device or SSH, 5 cannot write, 6 a proof "
-      "failed, 130 interrupted.");
+      "Exit status: 0 done, 2 usage, 3 bad input, 4 device or SSH, 5 cannot write, 6 a proof or "
+      "gate failed, 130 interrupted.");
 
   try {
     app.parse(argc, argv);

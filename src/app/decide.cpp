@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "stab/core/candidates.h"
+#include "stab/core/compare.h"
 #include "stab/core/cost_model.h"
 #include "stab/core/error.h"
 #include "stab/core/greedy.h"
@@ -184,16 +185,27 @@ class Decider {
     candidates.singles = singles_;
     if (greedy_) candidates.greedy = with_pins(greedy_placement_, pins_);
     if (const auto previous = usable_previous()) candidates.previous = {*previous};
+    if (request_.baseline) candidates.baselines = {request_.baseline->placement};
     candidates.fixed_us = pricing_->fixed_us;
     candidates.overhead_us = pricing_->overhead_us;
     CandidateSet set = make_candidates(pricing_->problem, pricing_->times, candidates);
     for (Plan& plan : set.plans) {
       plan.keys = out_.make_keys(plan, planner_of(plan));
+      if (plan.kind == PlanKind::baseline) take_baseline(plan);
       if (plan.kind == PlanKind::averse || plan.kind == PlanKind::greedy) out_.preferred = plan.id;
     }
     out_.best_single = set.plans[set.baseline].id;
     out_.plans = std::move(set.plans);
     if (set.certificate) take_certificate(*set.certificate);
+  }
+
+  /// The baseline runs with the very keys it had. It may be written only where tonight's settings
+  /// come to the same keys, where all it asks for is measured, and where it keeps the pins.
+  void take_baseline(Plan& plan) {
+    const bool same_keys = same_schedule(plan, *request_.baseline);
+    if (!same_keys) plan.keys = request_.baseline->keys;
+    out_.baseline_may_win = same_keys && with_pins(plan.placement, pins_) == plan.placement &&
+                            pricing_->problem.to_numbers(plan.placement).has_value();
   }
 
   /// Yesterday's plan counts while everything it asks for is still measured, and while it keeps the
@@ -207,8 +219,11 @@ class Decider {
   }
 
   std::optional<std::string> planner_of(const Plan& plan) const {
-    if (plan.kind != PlanKind::previous) return std::nullopt;
-    const std::string* planner = find_key(request_.previous->chosen.keys, "CPU_MEMORY_PLANNER");
+    const Plan* earlier = plan.kind == PlanKind::previous   ? &request_.previous->chosen
+                          : plan.kind == PlanKind::baseline ? &*request_.baseline
+                                                            : nullptr;
+    if (earlier == nullptr) return std::nullopt;
+    const std::string* planner = find_key(earlier->keys, "CPU_MEMORY_PLANNER");
     return planner == nullptr ? std::nullopt : std::optional(*planner);
   }
 

@@ -6,6 +6,7 @@
 
 #include "app/assemble.h"
 #include "app/stopwatch.h"
+#include "stab/app/compare_job.h"
 #include "stab/app/decide.h"
 #include "stab/app/job.h"
 #include "stab/app/measure.h"
@@ -54,8 +55,10 @@ class Scheduling {
     clock_.start("check");
     progress_.update("check", 0, 0, options_.nnpackage.string());
     job_ = prepare(options_);
+    open_baseline();
     Measured measured = options_.profile ? measure_on_device() : read_back();
     choose_threads(measured);
+    if (!options_.profile) check_baseline(measured.loaded.profile.context, result_.threads);
     clock_.start("decide");
     decide_plans(measured);
     if (bench_) {
@@ -70,6 +73,7 @@ class Scheduling {
     } else {
       take_without_device();
     }
+    compare_with_baseline();
     clock_.start("write");
     write();
     clock_.stop();
@@ -95,6 +99,7 @@ class Scheduling {
     clock_.start("connect and upload");
     progress_.update("connect", 0, 0, options_.ip);
     bench_ = std::make_unique<Workbench>(options_, job_, progress_, stop_);
+    if (baseline_) check_baseline(make_context(), baseline_->threads);
     clock_.start("profile");
     return profile();
   }
@@ -421,6 +426,7 @@ class Scheduling {
     request.discovered = measured.discovered;
     request.algorithm = options_.algorithm;
     request.previous = job_.previous;
+    if (baseline_ && bench_) request.baseline = baseline_->plan;
     request.make_keys = [this](const Placement& placement,
                                const std::optional<std::string>& planner,
                                const std::optional<GreedyForm>& form) {
@@ -495,6 +501,7 @@ class Scheduling {
     request.warmup = options_.warmup;
     request.runs = options_.runs;
     request.rounds = options_.rounds;
+    request.baseline_may_win = decision_.baseline_may_win && baseline_->threads == result_.threads;
     request.make_keys = decision_.make_keys;
     request.price = decision_.price;
     request.progress = [this](const std::string& text, double done, double total) {
@@ -530,6 +537,10 @@ class Scheduling {
     }
     if (chosen == nullptr) return;
     finish_choice(*chosen, decision_, result_);
+    if (result_.error) {  // the gate: what was written on an earlier night stays
+      refuse();
+      return;
+    }
     if (const std::string* key = too_long_for_environment(chosen->keys)) {
       result_.warnings.push_back({"environment_too_long", Severity::warning, *key,
                                   "it is longer than one environment string may be",
@@ -548,6 +559,37 @@ class Scheduling {
     for (const FileEntry& entry : files) {
       if (entry.kind == FileKind::regular) result_.written->push_back({entry.path, entry.sha256});
     }
+  }
+
+  /// Everything that can be checked before the device is asked.
+  void open_baseline() {
+    if (!options_.baseline) return;
+    baseline_ = read_earlier_result(*options_.baseline);
+    if (!options_.profile) return;
+    Context context;
+    context.model = model_info(job_);
+    context.settings = settings_of(options_, job_);
+    context.device = baseline_->context.device;
+    const std::vector<int> threads =
+        options_.threads.empty() ? std::vector<int>{1} : options_.threads;
+    const bool among =
+        std::find(threads.begin(), threads.end(), baseline_->threads) != threads.end();
+    check_baseline(context, among ? baseline_->threads : threads.front());
+  }
+
+  void check_baseline(const Context& context, int threads) const {
+    if (!baseline_ || options_.force) return;
+    refuse_other_circumstances(*baseline_, {&context, threads});
+  }
+
+  void compare_with_baseline() {
+    if (!baseline_ || result_.chosen.empty()) return;
+    const EarlierResult now = parse_earlier_result(render_result(result_), "this run");
+    const Plan* then = nullptr;
+    for (const Plan& plan : result_.plans) {
+      if (plan.kind == PlanKind::baseline) then = &plan;
+    }
+    add_comparison(*baseline_, now, options_.verify ? then : nullptr, options_, result_);
   }
 
   std::string run_command(const std::string& folder) const {
@@ -575,6 +617,7 @@ class Scheduling {
   std::vector<std::string> reenter_;  ///< labels of mixed runs whose own times count
   std::map<int, Timings> timings_by_threads_;
   Decision decision_;
+  std::optional<EarlierResult> baseline_;
   bool config_is_read_ = true;
 };
 

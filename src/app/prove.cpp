@@ -134,7 +134,10 @@ class Prover {
   }
 
   bool anything_to_write() {
-    if (std::any_of(outcome_.plans.begin(), outcome_.plans.end(), fit)) return true;
+    const auto may_be_written = [](const Plan& plan) {
+      return fit(plan) && plan.kind != PlanKind::baseline;
+    };
+    if (std::any_of(outcome_.plans.begin(), outcome_.plans.end(), may_be_written)) return true;
     for (const Plan& plan : outcome_.plans) {
       const bool applied = plan.applied.status == ProofStatus::pass;
       outcome_.refusal = plan.id + ": " + (applied ? plan.equal.reason : plan.applied.reason);
@@ -146,7 +149,7 @@ class Prover {
   void choose_without_times() {
     const Plan* best = nullptr;
     for (const Plan& plan : outcome_.plans) {
-      if (!fit(plan)) continue;
+      if (!fit(plan) || plan.kind == PlanKind::baseline) continue;
       if (best == nullptr || std::make_pair(preference(plan), cost(plan)) <
                                  std::make_pair(preference(*best), cost(*best)))
         best = &plan;
@@ -164,10 +167,11 @@ class Prover {
   static double cost(const Plan& plan) { return plan.estimate ? plan.estimate->total_us : 1e300; }
 
   /// Equal placements with equal keys are timed once: the later one takes the times of the earlier.
+  /// A baseline's plan waits for the last rounds.
   std::vector<Entrant> entrants() {
     std::vector<Entrant> all;
     for (const Plan& plan : outcome_.plans) {
-      if (!fit(plan)) continue;
+      if (!fit(plan) || plan.kind == PlanKind::baseline) continue;
       const bool twin = std::any_of(all.begin(), all.end(),
                                     [&](const Entrant& other) { return twins(*other.plan, plan); });
       if (!twin) all.push_back({plan.id, &plan, stands_for_single(plan)});
@@ -254,14 +258,46 @@ class Prover {
     if (single != winner) finalists.push_back({single, find(single)});
     if (!previous.empty() && previous != winner && previous != single)
       finalists.push_back({previous, find(previous)});
+    const std::string baseline = join_baseline(finalists);
     if (request_.time_today) finalists.push_back({k_today, nullptr});
     const Race race = proving::run_race(runner_, request_, route_, finalists, false, "verdict");
     note_failures(race);
     for (const Entrant& finalist : finalists) record(race, finalist.id, single);
     outcome_.baseline = single;
     outcome_.chosen = choose(race, winner, single, previous);
+    if (request_.baseline_may_win && !baseline.empty())
+      outcome_.chosen = choose_baseline(race, baseline, previous);
     summarise(race, single);
     share_with_twins();
+  }
+
+  /// Adds the baseline's plan unless it is one of the finalists already; returns its id when it is
+  /// timed by itself.
+  std::string join_baseline(std::vector<Entrant>& finalists) const {
+    for (const Plan& plan : outcome_.plans) {
+      if (plan.kind != PlanKind::baseline || !fit(plan)) continue;
+      const bool twin = std::any_of(finalists.begin(), finalists.end(),
+                                    [&](const Entrant& other) { return twins(*other.plan, plan); });
+      if (twin) return "";
+      finalists.push_back({plan.id, &plan});
+      return plan.id;
+    }
+    return "";
+  }
+
+  /// Without an earlier plan the baseline's is kept unless beaten; beside one it has to beat what
+  /// was chosen.
+  std::string choose_baseline(const Race& race, const std::string& baseline,
+                              const std::string& previous) const {
+    const auto faster = [&](const std::string& id, const std::string& than) {
+      const auto ratio = paired_log_interval(race.medians.at(id), race.medians.at(than));
+      return ratio && ratio->high && *ratio->high < 1;
+    };
+    const std::string& chosen = outcome_.chosen;
+    if (race.failures.contains(baseline) || !race.medians.contains(baseline)) return chosen;
+    if (race.failures.contains(chosen) || !race.medians.contains(chosen)) return chosen;
+    const bool keep = previous.empty() ? !faster(chosen, baseline) : faster(baseline, chosen);
+    return keep ? baseline : chosen;
   }
 
   std::string choose(const Race& race, const std::string& winner, const std::string& single,

@@ -5,6 +5,7 @@
 
 #include <iostream>
 
+#include "stab/app/compare_job.h"
 #include "stab/app/device_jobs.h"
 #include "stab/app/pipeline.h"
 #include "stab/app/verify.h"
@@ -59,6 +60,8 @@ int run(const Options& options, std::ostream& out) {
       return clean_device(options, *progress, interrupted, out);
     case JobKind::explain:
       return print_explanation(options, explain(options, *progress, interrupted), out);
+    case JobKind::compare:
+      return compare(options, out);
     case JobKind::verify:
       return print(options, verify(options, *progress, interrupted), out);
     default:

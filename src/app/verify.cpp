@@ -3,6 +3,7 @@
 
 #include "app/assemble.h"
 #include "app/stopwatch.h"
+#include "stab/app/compare_job.h"
 #include "stab/app/job.h"
 #include "stab/app/prove.h"
 #include "stab/app/workbench.h"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::uint64_t k_most_record_bytes = std::uint64_t{64} << 20;
 constexpr const char* k_scheduled = "scheduled";
+constexpr const char* k_baseline = "baseline";
 
 Schedule read_schedule(const Package& package) {
   const FileEntry* record = find_entry(package.files, k_record_path);
@@ -77,6 +79,22 @@ ProofRequest make_request(const Options& options, const Job& job, const Schedule
   return request;
 }
 
+/// The baseline's schedule joins the timing with the keys it had.
+void add_baseline(const EarlierResult& baseline, ProofRequest& request) {
+  Plan plan = baseline.plan;
+  plan.id = k_baseline;
+  plan.kind = PlanKind::baseline;
+  plan.faster = {};
+  request.plans.push_back(std::move(plan));
+}
+
+void compare_with(const EarlierResult& baseline, const Options& options, Result& result) {
+  const EarlierResult now = parse_earlier_result(render_result(result), "this run");
+  add_comparison(baseline, now, options.verify ? result.find_plan(k_baseline) : nullptr, options,
+                 result);
+  if (result.error) result.outcome = Outcome::failed;
+}
+
 void judge(const ProofOutcome& outcome, Result& result) {
   const Plan* plan = result.find_plan(k_scheduled);
   result.chosen = k_scheduled;
@@ -107,6 +125,8 @@ Result verify(const Options& options, Progress& progress, const StopRequested& s
   clock.start("check");
   const Job job = prepare(options);
   const Schedule schedule = read_schedule(job.package());
+  std::optional<EarlierResult> baseline;
+  if (options.baseline) baseline = read_earlier_result(*options.baseline);
   clock.start("connect and upload");
   Workbench bench(options, job, progress, stop);
   result.stab = stab_info();
@@ -117,8 +137,11 @@ Result verify(const Options& options, Progress& progress, const StopRequested& s
   result.context.runtime = bench.target().runtime();
   result.context.device = bench.target().device();
   result.context.settings = settings_of(options, job);
+  if (baseline && !options.force)
+    refuse_other_circumstances(*baseline, {&result.context, result.threads});
   clock.start("prove");
   ProofRequest request = make_request(options, job, schedule);
+  if (baseline) add_baseline(*baseline, request);
   request.price = [](Plan&) {};
   request.progress = [&](const std::string& text, double done, double total) {
     progress.update("verify", done, total, text);
@@ -129,6 +152,7 @@ Result verify(const Options& options, Progress& progress, const StopRequested& s
   take_proofs(ProofOutcome(outcome), result);
   for (const Warning& warning : bench.target().warnings()) result.warnings.push_back(warning);
   judge(outcome, result);
+  if (baseline && !result.error) compare_with(*baseline, options, result);
   return result;
 }
 

@@ -98,6 +98,29 @@ TEST(CommandLine, RefusesWhatMakesNoSense) {
   EXPECT_THAT(refusal({"--nnpackage", "x", "--ip=-oProxyCommand=x"}), HasSubstr("no host"));
 }
 
+TEST(CommandLine, ReadsWhatToCompareAndItsGate) {
+  const auto options = parse({"compare", "a.json", "b.json", "c.json", "--max-regression", "5%",
+                              "--strict", "--format", "markdown"});
+  EXPECT_EQ(options->kind, JobKind::compare);
+  EXPECT_THAT(options->results, ElementsAre("a.json", "b.json", "c.json"));
+  EXPECT_EQ(options->max_regression, 5);
+  EXPECT_TRUE(options->strict);
+  EXPECT_EQ(options->format, OutputFormat::markdown);
+  EXPECT_THAT(refusal({"compare", "a.json"}), HasSubstr("two files"));
+  EXPECT_THAT(refusal({"compare", "a", "b", "--max-regression", "much"}), HasSubstr("number"));
+  EXPECT_THAT(refusal({"compare", "a", "b", "--max-regression", "1e9"}), HasSubstr("1000 %"));
+}
+
+TEST(CommandLine, TakesABaselineAndItsGate) {
+  const auto options = parse(
+      {"--nnpackage", "x", "--ip", "h", "--baseline", "last.json", "--max-regression", "2.5"});
+  EXPECT_EQ(options->baseline, "last.json");
+  EXPECT_EQ(options->max_regression, 2.5);
+  EXPECT_EQ(parse({"verify", "--nnpackage", "x", "--ip", "h", "--baseline", "b"})->baseline, "b");
+  EXPECT_THAT(refusal({"--nnpackage", "x", "--ip", "h", "--max-regression", "5"}),
+              HasSubstr("--baseline FILE"));
+}
+
 TEST(CommandLine, ReadsDurations) {
   EXPECT_EQ(parse_duration("90", "x"), std::chrono::seconds(90));
   EXPECT_EQ(parse_duration("10m", "x"), std::chrono::minutes(10));

@@ -44,6 +44,7 @@ struct DecideRequest {
   std::vector<std::string> reenter;  ///< labels of mixed runs whose own times count instead
   Algorithm algorithm = Algorithm::exact;
   std::optional<Schedule> previous;
+  std::optional<Plan> baseline;  ///< placement and complete keys of the plan to compare with
   /// The complete keys of a placement; with the form of the first stab where one is given.
   std::function<RuntimeKeys(const Placement&, const std::optional<std::string>& planner,
                             const std::optional<GreedyForm>&)>
@@ -58,7 +59,8 @@ struct Decision {
   std::vector<LeftOutRow> left_out;
   CertificateRow certificate;
   std::optional<double> overhead_us;
-  std::string best_single;  ///< plan id of the fastest single backend by its traced runs
+  bool baseline_may_win = false;  ///< the baseline's plan could be written tonight as it is
+  std::string best_single;        ///< plan id of the fastest single backend by its traced runs
   std::vector<Warning> warnings;
   std::vector<TransferPoint> points;  ///< copies that were measured
   /// The complete keys of a plan, with this memory planner as a remedy where given.

@@ -11,11 +11,11 @@
 
 namespace stab {
 
-enum class JobKind { schedule, doctor, unlock, clean, verify, explain };
+enum class JobKind { schedule, doctor, unlock, clean, verify, explain, compare };
 
 enum class Algorithm { exact, greedy };
 
-enum class OutputFormat { text, json };
+enum class OutputFormat { text, json, markdown };
 
 /// Limits of "equal": |a - b| <= relative x max|reference| + absolute.
 struct Tolerance {
@@ -71,6 +71,12 @@ struct Options {
   OutputFormat format = OutputFormat::text;
   std::optional<std::filesystem::path> json_file;
   int verbosity = 0;
+
+  // comparing
+  std::vector<std::filesystem::path> results;     ///< of `compare`: baselines, then the newest
+  std::optional<std::filesystem::path> baseline;  ///< an earlier result or stab.json
+  std::optional<double> max_regression;           ///< percent
+  bool strict = false;                            ///< a gate that cannot tell fails
 };
 
 }  // namespace stab

@@ -33,7 +33,10 @@ struct ProofRequest {
   bool remedies = true;    ///< another memory planner, operations back to cpu
   bool time_today = true;  ///< also time the source package as it is
   std::string as_is;       ///< id of the plan that the package itself is: run untouched
-  int max_pins = 8;        ///< operations moved back to cpu because of wrong outputs
+  /// The plan of kind baseline, which joins in the last rounds, may be chosen, and is kept unless
+  /// beaten where there is no earlier plan; otherwise it is timed and no more.
+  bool baseline_may_win = false;
+  int max_pins = 8;  ///< operations moved back to cpu because of wrong outputs
   /// The complete keys of a placement, with this memory planner as a remedy where given.
   std::function<RuntimeKeys(const Plan&, const std::optional<std::string>& planner)> make_keys;
   /// What a placement costs after an operation was moved: fills switches, copies, estimate.
