@@ -114,17 +114,15 @@ zmodload zsh/zpty
 zpty shell zsh -f -i
 say() { zpty -w shell "$1"; }
 say "PS1=; fpath=($1 \$fpath); autoload -U compinit; compinit -u -D; bindkey '^I' complete-word; zstyle ':completion:*' list-colors ''; LISTMAX=1000"
-say "cd $2; echo registered=\$_comps[stab]"
-zpty -n -w shell "stab --algo"$'\t'"g"$'\t'
-zpty -n -w shell $'\C-u'"stab expl"$'\t'
-zpty -n -w shell $'\C-u'"stab compare --max-r"$'\t'
-sleep 2
-zpty -r -t shell text '*compare*regression*' || true
-print -r -- "$text"
-while zpty -r -t shell more; do print -r -- "$more"; done
+step() { zpty -n -w shell "$1"; zpty -r shell text "$2"; print -r -- "$text"; }
+zpty -w shell "cd $2; echo registered=\$_comps[stab]"
+step '' '*registered=_stab*'
+step "stab --algo"$'\t'"g"$'\t' '*algorithm*greedy*'
+step $'\C-u'"stab expl"$'\t' '*stab explain*'
+step $'\C-u'"stab compare --max-r"$'\t' '*compare*max-regression*'
 zpty -d shell
 ZSH
-  TERM=dumb timeout 60 zsh -f "$work/zshrc" "$root/share/zsh/vendor-completions" "$work" >"$work/zsh.txt" 2>&1 || true
+  TERM=dumb timeout 100 zsh -f "$work/zshrc" "$root/share/zsh/vendor-completions" "$work" >"$work/zsh.txt" 2>&1 || true
   said=$(tr -d '\r\a' <"$work/zsh.txt" | col -b)
   for wanted in registered=_stab 'algorithm greedy' explain max-regression; do
     expect "it gives: $wanted" grep -qF -- "$wanted" <<<"$said"
