@@ -200,14 +200,7 @@ void add_conditions(const LoadedProfile& loaded, bool affinity_given, Result& re
   std::vector<RunConditions> runs;
   for (const RunTrace& trace : loaded.runs) {
     const ProfileRun& run = trace.run;
-    RunConditions conditions{run.label, run.threads,     run.before,
-                             run.after, run.cpu_time_us, std::nullopt};
-    if (run.execute && !run.execute->samples_us.empty()) {
-      double sum = 0;
-      for (const double us : run.execute->samples_us) sum += us;
-      conditions.wall_us = sum;
-    }
-    runs.push_back(std::move(conditions));
+    runs.push_back({run.label, run.threads, run.before, run.after});
   }
   Conditions conditions = judge_conditions(runs, result.context.device, affinity_given);
   result.state = std::move(conditions.state);
@@ -257,7 +250,9 @@ void finish_choice(const Plan& chosen, const Decision& decision, Result& result)
     }
   };
   note_skipped(chosen.applied.status == ProofStatus::skipped, "applied");
-  note_skipped(chosen.equal.status == ProofStatus::skipped, "equal");
+  note_skipped(
+      chosen.equal.status == ProofStatus::skipped || chosen.equal.status == ProofStatus::unsure,
+      "equal");
   note_skipped(chosen.faster.status == FasterStatus::skipped, "faster");
   summary.median_us = chosen.faster.median_us;
   const Plan* single = result.find_plan(result.baseline);
@@ -278,7 +273,7 @@ void finish_choice(const Plan& chosen, const Decision& decision, Result& result)
                                "-n with the number of cores"});
   }
   const bool known = summary.median_us || chosen.estimate;
-  result.outcome = summary.skipped_proofs.empty()
+  result.outcome = summary.skipped_proofs.empty() && chosen.applied.status == ProofStatus::pass
                        ? Outcome::proven
                        : (known ? Outcome::estimated : Outcome::written_only);
 }

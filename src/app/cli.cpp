@@ -175,7 +175,7 @@ void add_measuring_options(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("-r,--runs", options.runs, "Timed runs of each backend, split over the rounds")
       ->option_text("N")
       ->group(k_measure)
-      ->check(CLI::Range(1, 10000000))
+      ->check(CLI::Range(1, 50000))
       ->capture_default_str();
   app.add_option("--rounds", options.rounds, "Interleaved rounds; each is a process of its own")
       ->option_text("N")

@@ -148,6 +148,7 @@ class Search {
   void confirm(std::vector<OpId>& good) {
     const std::vector<OpId> before = good;
     if (good.empty()) return;
+    max_trials_ = std::max(max_trials_, found_.trials + 1);  // it has one run, whatever was spent
     if (works(good)) return;
     for (const OpId op : before) refuse(op, last_reason_);
     good.clear();

@@ -62,6 +62,17 @@ void make_inputs(Job& job) {
   }
 }
 
+/// Those that a trace must show where they were put. Control flow, custom operations and the few
+/// that the runtime gives to a backend of its own run where it wants.
+std::vector<OpId> ordinary_operations(const Job& job) {
+  const std::vector<std::string> cpu = {k_cpu};
+  std::vector<OpId> ordinary;
+  for (const Operation& op : job.model.subgraphs.at(0).operations) {
+    if (!candidates(job.model, op.id, job.op_list, cpu).backends.empty()) ordinary.push_back(op.id);
+  }
+  return ordinary;
+}
+
 void find_previous(const Options& options, Job& job) {
   const auto record = output_folder(options.output, job.package()) / k_record_path;
   std::error_code ignored;
@@ -90,9 +101,13 @@ Job prepare(const Options& options) {
                           job.package().manifest.model);
   // What no device can tell is refused before anything is measured.
   resolve_pins(job.model, job.pins, job.op_list, options.backends, {});
-  for (const Operation& op : job.model.subgraphs.at(0).operations) job.operations.push_back(op.id);
+  job.operations = ordinary_operations(job);
   job.shapes = resolve_shapes(job.model, options.shape.value_or(""));
-  if (options.kind == JobKind::schedule) check_output(options.output, job.package(), options.force);
+  if (options.kind == JobKind::schedule) {
+    check_output(options.output, job.package(), options.force);
+    if (options.profile)
+      check_trace_folder(options.trace_dir, options.output, job.package(), options.force);
+  }
   if (!options.inputs.empty()) {
     read_inputs(options, job);
   } else if (options.profile && options.check) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include "stab/app/discover.h"
 #include "stab/core/error.h"
@@ -26,6 +27,7 @@ class Measurement {
       : runner_(runner), request_(request), next_id_(request.first_id) {
     for (const Single& single : request.singles) out_.singles.push_back({single, false, "", {}});
     failures_.assign(out_.singles.size(), 0);
+    out_.by_api = request.by_api;
   }
 
   MeasureOutcome run() {
@@ -60,6 +62,7 @@ class Measurement {
     trial.way = out_.by_api ? Way::api : Way::all;
     trial.traced = true;
     trial.runs = runs;
+    trial.inputs = request_.inputs;
     return trial;
   }
 
@@ -74,14 +77,36 @@ class Measurement {
     run.order = order;
     run.trial = trial;
     run.placement = placement;
-    run.trial.keep_as =
-        single.label + "_" + std::to_string(request_.threads) + "." +
-        (kind == RunKind::discover ? "d" + run.id.substr(1) : std::to_string(round));
+    run.trial.keep_as = file_name(run);
     run.outcome = runner_.run(run.trial);
     check_trace(run.outcome);
+    misplaced_ = kind != RunKind::discover && check_places(run);
     out_.runs.push_back(std::move(run));
     if (request_.on_run) request_.on_run(out_.runs.back());
     return out_.runs.back();
+  }
+
+  /// "ruy_1.0"; a run that has to be repeated in its round keeps its own files.
+  std::string file_name(const MeasuredRun& run) {
+    const std::string start = run.label + "_" + std::to_string(run.threads) + ".";
+    if (run.kind == RunKind::discover) return start + "d" + run.id.substr(1);
+    const std::string name = start + std::to_string(run.round);
+    return names_.insert(name).second ? name : name + "." + run.id;
+  }
+
+  /// A run whose operations ran elsewhere measured something else: it has failed. True when so.
+  bool check_places(MeasuredRun& run) const {
+    if (!run.outcome.ok()) return false;
+    const std::vector<Misplaced> wrong =
+        misplaced(*run.outcome.trace, run.placement, request_.operations);
+    if (wrong.empty()) return false;
+    const Misplaced& first = wrong.front();
+    run.outcome.status = RunStatus::failed;
+    run.outcome.reason = std::to_string(wrong.size()) + " operations ran elsewhere, first " +
+                         to_string(first.op) + ": asked for " + first.wanted +
+                         ", and the runtime ran " + (first.ran.empty() ? "nothing" : "it on ") +
+                         first.ran;
+    return true;
   }
 
   static void check_trace(TrialOutcome& outcome) {
@@ -102,20 +127,16 @@ class Measurement {
     return std::max(1, (request_.runs + request_.rounds - 1) / request_.rounds);
   }
 
-  std::vector<Misplaced> wrong_places(const MeasuredRun& run) const {
-    return run.outcome.trace ? misplaced(*run.outcome.trace, run.placement, request_.operations)
-                             : std::vector<Misplaced>();
-  }
-
   void run_single(std::size_t index, int round, int order) {
     SingleOutcome& state = out_.singles[index];
     MeasuredRun* run = &run_round(index, round, order);
-    if (run->outcome.ok() && !wrong_places(*run).empty() && !out_.by_api && index != 0) {
+    const bool asks = !state.single.placement.empty();
+    if (misplaced_ && !out_.by_api && asks) {
       out_.by_api = true;
       run = &run_round(index, round, order);
-      if (!run->outcome.ok() || !wrong_places(*run).empty()) out_.by_api = false;
+      if (!run->outcome.ok()) out_.by_api = false;
     }
-    if (!run->outcome.ok() || !wrong_places(*run).empty()) run = rescue(index, *run, round, order);
+    if (!run->outcome.ok()) run = rescue(index, *run, round, order);
     if (run == nullptr) return;
     if (const auto value = median(run->outcome.trace->graph_us))
       state.round_medians_us.push_back(*value);
@@ -125,17 +146,13 @@ class Measurement {
   /// later failures are counted.
   MeasuredRun* rescue(std::size_t index, const MeasuredRun& failed, int round, int order) {
     SingleOutcome& state = out_.singles[index];
-    std::string reason = failed.outcome.reason;
-    if (failed.outcome.ok()) {
-      const auto wrong = wrong_places(failed);
-      reason = "asked for " + state.single.backend + ", but the runtime ran " +
-               std::to_string(wrong.size()) + " operations elsewhere (first " +
-               to_string(wrong.front().op) + " on " +
-               (wrong.front().ran.empty() ? "nothing" : wrong.front().ran) + ")";
-    }
+    const std::string reason = failed.outcome.reason;
     const bool reference = index == 0 && request_.kind == RunKind::single;
     if (reference && state.round_medians_us.empty()) {
-      throw Error(ErrorKind::device, "cannot run the model on", "cpu", reason);
+      throw Error(ErrorKind::device, "cannot run the model on", "cpu", reason,
+                  request_.inputs == nullptr
+                      ? "--input FILE when it cannot take random values (indices, say)"
+                      : "");
     }
     const bool timed_out = failed.outcome.status == RunStatus::timeout;
     if (request_.kind == RunKind::calibrate) {
@@ -151,7 +168,7 @@ class Measurement {
       return nullptr;
     }
     MeasuredRun& again = run_round(index, round, order);
-    if (again.outcome.ok() && wrong_places(again).empty()) return &again;
+    if (again.outcome.ok()) return &again;
     fail(state, again.outcome.reason.empty() ? reason : again.outcome.reason);
     return nullptr;
   }
@@ -208,6 +225,8 @@ class Measurement {
   const MeasureRequest& request_;
   MeasureOutcome out_;
   std::vector<int> failures_;
+  std::set<std::string> names_;  ///< of the kept files
+  bool misplaced_ = false;       ///< the last run failed because operations ran elsewhere
   int next_id_;
 };
 

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "app/assemble.h"
+#include "app/measured.h"
 #include "app/stopwatch.h"
 #include "stab/app/compare_job.h"
 #include "stab/app/decide.h"
@@ -14,20 +16,18 @@
 #include "stab/app/prove.h"
 #include "stab/app/workbench.h"
 #include "stab/core/error.h"
-#include "stab/core/op_names.h"
 #include "stab/core/schedule_keys.h"
+#include "stab/device/shell.h"
 
 namespace stab {
 namespace {
 
-/// What both ways of getting traces end in.
-struct Measured {
-  LoadedProfile loaded;
-  std::vector<Single> singles;     ///< with the placements that were run in the end
-  std::vector<BackendRow> failed;  ///< backends that were asked for and have no time
-  Discovered discovered;
-  std::vector<Warning> warnings;
-};
+/// Calibration runs of the optimum, and of the one that its own times lead to.
+constexpr const char* k_check = "optimum";
+constexpr const char* k_check_again = "optimum-2";
+/// A prediction that is further off lets the run's own times re-enter.
+constexpr double k_prediction_percent = 5;
+constexpr int k_calibration_rounds = 3;
 
 class Scheduling {
  public:
@@ -38,9 +38,10 @@ class Scheduling {
   Result explain() {
     result_.algorithm = options_.algorithm == Algorithm::greedy ? "greedy" : "exact";
     job_ = prepare(options_);
-    Measured measured = read_back();
+    Measured measured = read_back(job_, options_);
     choose_threads(measured);
     decide_plans(measured);
+    check_prediction(measured);
     fill_result(measured);
     take_without_device();
     const Plan& chosen = *result_.find_plan(result_.chosen);
@@ -56,7 +57,9 @@ class Scheduling {
     progress_.update("check", 0, 0, options_.nnpackage.string());
     job_ = prepare(options_);
     open_baseline();
-    Measured measured = options_.profile ? measure_on_device() : read_back();
+    check_stop();
+    Measured measured = options_.profile ? measure_on_device() : read_back(job_, options_);
+    check_stop();
     choose_threads(measured);
     if (!options_.profile) check_baseline(measured.loaded.profile.context, result_.threads);
     clock_.start("decide");
@@ -65,6 +68,8 @@ class Scheduling {
       clock_.start("calibrate");
       calibrate(measured);
       finish_profile(measured);
+    } else {
+      check_prediction(measured);
     }
     fill_result(measured);
     if (bench_) {
@@ -74,6 +79,7 @@ class Scheduling {
       take_without_device();
     }
     compare_with_baseline();
+    check_stop();
     clock_.start("write");
     write();
     clock_.stop();
@@ -82,6 +88,13 @@ class Scheduling {
   }
 
  private:
+  /// What runs on the device ends by itself; between the stages somebody has to look.
+  void check_stop() const {
+    if (stop_ && stop_())
+      throw Error(ErrorKind::interrupted, "stopped while scheduling", job_.package().name,
+                  "you asked for it");
+  }
+
   RuntimeKeys keys_for(const Placement& placement, int threads,
                        const std::optional<std::string>& planner,
                        const std::optional<GreedyForm>& form = {}) const {
@@ -104,77 +117,6 @@ class Scheduling {
     return profile();
   }
 
-  std::vector<Single> singles_to_measure(std::vector<BackendRow>& failed) const {
-    std::vector<Single> singles = {{k_cpu, k_cpu, {}}};
-    for (const std::string& backend : options_.backends) {
-      if (backend == k_cpu) continue;
-      if (const std::string reason = unusable(backend); !reason.empty()) {
-        failed.push_back(failed_row(backend, BackendStatus::missing, reason));
-        continue;
-      }
-      const bool listed = is_listed(backend);
-      const Placement all = what_it_may_run(backend, listed);
-      if (all.empty()) {
-        failed.push_back(failed_row(backend, BackendStatus::refused,
-                                    "it can run none of the model's operations"));
-        continue;
-      }
-      const Placement some = listed ? all : of_usual_types(all);
-      if (!some.empty()) singles.push_back({backend, backend, some});
-      if (!listed && some.size() < all.size())
-        singles.push_back({to_string(RunLabel{backend, true}), backend, all});
-    }
-    return singles;
-  }
-
-  bool is_listed(const std::string& backend) const {
-    return std::any_of(job_.op_list.begin(), job_.op_list.end(),
-                       [&](const BackendOps& line) { return line.backend == backend; });
-  }
-
-  /// What the op list gives it; for a backend of which the list says nothing every ordinary
-  /// operation: runs will tell.
-  Placement what_it_may_run(const std::string& backend, bool listed) const {
-    Placement placement;
-    const std::vector<std::string> backends =
-        listed ? std::vector<std::string>{k_cpu, backend} : std::vector<std::string>{k_cpu};
-    for (const OpId op : job_.operations) {
-      const Candidates choice = candidates(job_.model, op, job_.op_list, backends);
-      const std::string wanted = listed ? backend : k_cpu;
-      const bool may = std::find(choice.backends.begin(), choice.backends.end(), wanted) !=
-                       choice.backends.end();
-      if (may && !why_not_mappable(job_.model, op)) placement[op] = backend;
-    }
-    return placement;
-  }
-
-  /// The heavy types, which every accelerating backend is made for.
-  Placement of_usual_types(const Placement& all) const {
-    Placement some;
-    for (const auto& [op, backend] : all) {
-      const std::string& type = job_.model.operation(op).type;
-      if (type == "Conv2D" || type == "DepthwiseConv2D" || type == "FullyConnected")
-        some[op] = backend;
-    }
-    return some;
-  }
-
-  std::string unusable(const std::string& backend) const {
-    for (const BackendInfo& info : bench_->target().runtime().backends) {
-      if (info.name == backend) return info.usable ? "" : info.reason;
-    }
-    return "the runtime folder has no libbackend_" + backend + ".so";
-  }
-
-  static BackendRow failed_row(const std::string& name, BackendStatus status,
-                               const std::string& reason) {
-    BackendRow row;
-    row.name = name;
-    row.status = status;
-    row.reason = reason;
-    return row;
-  }
-
   Context make_context() const {
     Context context;
     context.package = package_info(job_.package());
@@ -193,11 +135,13 @@ class Scheduling {
     profile.context = make_context();
     writer_ = std::make_unique<ProfileWriter>(options_.trace_dir, job_.package().name, profile);
     bench_->keep_files_in(writer_->folder());
-    const std::vector<Single> singles = singles_to_measure(measured.failed);
+    const std::vector<Single> singles =
+        singles_to_measure(job_, options_.backends, profile.context.runtime, measured);
     for (const int threads : options_.threads.empty() ? std::vector<int>{1} : options_.threads) {
-      take_singles(run_rounds(singles, RunKind::single, threads, options_.rounds,
-                              options_.max_rounds, measured),
-                   measured);
+      const MeasureOutcome outcome = run_rounds(singles, RunKind::single, threads, options_.rounds,
+                                                options_.max_rounds, measured);
+      by_api_ = outcome.by_api;
+      take_singles(job_, outcome, measured);
     }
     return measured;
   }
@@ -211,15 +155,18 @@ class Scheduling {
     request.kind = kind;
     request.threads = threads;
     request.warmup = options_.warmup;
-    request.runs = std::max(rounds, options_.runs * rounds / options_.rounds);
+    request.runs =
+        std::max(rounds, static_cast<int>(std::int64_t{options_.runs} * rounds / options_.rounds));
     request.rounds = rounds;
     request.max_rounds = max_rounds;
     request.first_id = static_cast<int>(measured.loaded.runs.size());
+    request.by_api = by_api_;
+    request.inputs = job_.own_inputs();
     request.make_keys = [&](const Placement& placement) {
       return keys_for(placement, threads, std::nullopt);
     };
     request.on_run = [&](const MeasuredRun& run) {
-      check_types(run);
+      if (run.outcome.trace) check_types(job_, *run.outcome.trace, run.trial.keep_as);
       if (run.outcome.runtime_version)
         writer_->profile().context.runtime.version = run.outcome.runtime_version;
       writer_->add(profile_run(run));
@@ -234,31 +181,77 @@ class Scheduling {
   }
 
   /// Mixed runs: those that measure copies, and one of the optimum itself, which checks the
-  /// prediction. Above 5 % its own times re-enter once.
+  /// prediction.
   void calibrate(Measured& measured) {
-    constexpr int k_rounds = 3;
-    constexpr const char* k_check = "optimum";
     std::vector<Single> mixes;
     for (const CalibrationRun& run : decision_.calibration())
       mixes.push_back({"mix" + std::to_string(mixes.size() + 1), "", run.placement});
     if (!mixes.empty()) {
-      run_rounds(mixes, RunKind::calibrate, result_.threads, std::min(k_rounds, options_.rounds),
-                 std::min(k_rounds, options_.rounds), measured);
+      run_mixes(mixes, measured);
       decide_again(measured);
     }
     const Plan* optimum = plan_of(PlanKind::optimum);
-    if (optimum == nullptr || !is_mixed(*optimum)) return;
-    const Placement checked = optimum->placement;
-    run_rounds({{k_check, "", checked}}, RunKind::calibrate, result_.threads,
-               std::min(k_rounds, options_.rounds), std::min(k_rounds, options_.rounds), measured);
+    if (optimum != nullptr && is_mixed(*optimum))
+      run_mixes({{k_check, "", optimum->placement}}, measured);
+    check_prediction(measured);
+  }
+
+  void run_mixes(const std::vector<Single>& mixes, Measured& measured) {
+    const int rounds = std::min(k_calibration_rounds, options_.rounds);
+    run_rounds(mixes, RunKind::calibrate, timing_threads_, rounds, rounds, measured);
+  }
+
+  /// What was asked for in the calibration runs of a label; none when they failed or there are
+  /// none.
+  std::optional<Placement> calibrated(const Measured& measured, const std::string& label) const {
+    for (const RunTrace& run : measured.loaded.runs) {
+      if (run.run.kind == RunKind::calibrate && run.run.label == label &&
+          run.run.threads == timing_threads_ && run.run.status == RunStatus::ok)
+        return run.run.placement;
+    }
+    return std::nullopt;
+  }
+
+  /// Compares each mixed run with its prediction. Where the optimum's is too far off its own times
+  /// re-enter once; an optimum that moves for this reason has a run of its own.
+  void check_prediction(Measured& measured) {
     decide_again(measured);
-    std::optional<double> error = prediction_error(checked, k_check);
-    if (error && std::abs(*error) > 5) {
+    warn_about_mixes(measured);
+    const auto first = calibrated(measured, k_check);
+    if (!first) return;
+    std::optional<double> error = prediction_error(*first, k_check);
+    if (error && std::abs(*error) > k_prediction_percent) {
       reenter_ = {k_check};
       decide_again(measured);
-      error = prediction_error(checked, k_check);
+      if (const auto moved = check_moved_optimum(*first, measured)) error = moved;
     }
     decision_.certificate.prediction_error_percent = error;
+  }
+
+  std::optional<double> check_moved_optimum(const Placement& first, Measured& measured) {
+    const Plan* optimum = plan_of(PlanKind::optimum);
+    if (optimum == nullptr || optimum->placement == first || !is_mixed(*optimum))
+      return std::nullopt;
+    if (bench_) run_mixes({{k_check_again, "", optimum->placement}}, measured);
+    decide_again(measured);
+    const auto second = calibrated(measured, k_check_again);
+    return second ? prediction_error(*second, k_check_again) : std::nullopt;
+  }
+
+  void warn_about_mixes(Measured& measured) const {
+    double worst = 0;
+    for (int number = 1;; ++number) {
+      const std::string label = "mix" + std::to_string(number);
+      const auto placement = calibrated(measured, label);
+      if (!placement) break;
+      const auto error = prediction_error(*placement, label);
+      if (error && std::abs(*error) > std::abs(worst)) worst = *error;
+    }
+    if (std::abs(worst) <= k_prediction_percent) return;
+    measured.warnings.push_back({"mixes_off", Severity::info, "calibration",
+                                 "the costs predict a mixed run with an error of up to " +
+                                     std::to_string(std::lround(worst)) + " %",
+                                 ""});
   }
 
   const Plan* plan_of(PlanKind kind) const {
@@ -276,12 +269,13 @@ class Scheduling {
   }
 
   void decide_again(const Measured& measured) {
-    timings_by_threads_[result_.threads] = summarise(measured.loaded.runs, result_.threads);
+    timings_by_threads_[timing_threads_] = summarise(measured.loaded.runs, timing_threads_);
     decide_plans(measured);
   }
 
   /// How far the traced run of a placement was from what the costs say, in percent of the run.
-  std::optional<double> prediction_error(const Placement& placement, const char* label) const {
+  std::optional<double> prediction_error(const Placement& placement,
+                                         const std::string& label) const {
     const LabelTiming* run = timings().find_label(label, RunKind::calibrate);
     Plan plan;
     plan.placement = placement;
@@ -302,77 +296,6 @@ class Scheduling {
            clock_.total() > std::chrono::duration<double>(*options_.max_time).count();
   }
 
-  /// The operation at an index of a trace must be the model's.
-  void check_types(const MeasuredRun& run) const {
-    if (!run.outcome.trace) return;
-    for (const OpTrace& op : run.outcome.trace->ops) {
-      const auto& operations = job_.model.subgraphs.at(0).operations;
-      if (op.op.subgraph != 0 || op.op.index >= static_cast<int>(operations.size())) continue;
-      check_type(operations[static_cast<std::size_t>(op.op.index)], op.type, run.trial.keep_as);
-    }
-  }
-
-  void take_singles(const MeasureOutcome& outcome, Measured& measured) {
-    measured.warnings.insert(measured.warnings.end(), outcome.warnings.begin(),
-                             outcome.warnings.end());
-    for (const SingleOutcome& single : outcome.singles) {
-      const bool known =
-          std::any_of(measured.singles.begin(), measured.singles.end(),
-                      [&](const Single& other) { return other.label == single.single.label; });
-      if (!single.failed && !known) measured.singles.push_back(single.single);
-      if (!single.failed) note_discovered(single.single, measured);
-      if (single.failed)
-        measured.failed.push_back(
-            failed_row(single.single.backend, BackendStatus::failed, single.reason));
-    }
-  }
-
-  /// What a backend was seen to run decides, where no list knows it or where it could not run all
-  /// that the list says.
-  void note_discovered(const Single& single, Measured& measured) const {
-    if (single.backend == k_cpu) return;
-    const bool listed = is_listed(single.backend);
-    if (listed && single.placement == what_it_may_run(single.backend, true)) return;
-    for (const auto& [op, backend] : single.placement) measured.discovered[backend].insert(op);
-  }
-
-  Measured read_back() {
-    clock_.start("read traces");
-    Measured measured;
-    ProfileQuery query{options_.trace_dir, job_.package().name, options_.backends, std::nullopt,
-                       options_.force};
-    if (options_.threads.size() == 1) query.threads = options_.threads.front();
-    measured.loaded = load_profile(query);
-    check_profile(measured.loaded.profile);
-    measured.warnings = measured.loaded.warnings;
-    for (const RunTrace& run : measured.loaded.runs) {
-      if (run.run.kind != RunKind::single ||
-          (!run.trace.has_samples() && !run.trace.has_averages()))
-        continue;
-      const bool known =
-          std::any_of(measured.singles.begin(), measured.singles.end(),
-                      [&](const Single& other) { return other.label == run.run.label; });
-      if (known) continue;
-      measured.singles.push_back({run.run.label, parse_run_label(run.run.label).backend,
-                                  run.run.placement.value_or(Placement())});
-      note_discovered(measured.singles.back(), measured);
-    }
-    if (measured.singles.empty()) {
-      throw Error(ErrorKind::input, "cannot schedule from the traces of", job_.package().name,
-                  "no run in them can be used", "profiling again");
-    }
-    return measured;
-  }
-
-  /// Traces belong to a model, its shapes and a device; flat layouts say nothing of these.
-  void check_profile(const Profile& profile) const {
-    if (options_.force || profile.context.model.sha256.empty()) return;
-    const std::string trouble = why_not_of(profile.context, job_, options_);
-    if (trouble.empty()) return;
-    throw Error(ErrorKind::input, "cannot use the traces of", job_.package().name, trouble,
-                "profiling again, or --force");
-  }
-
   std::vector<int> measured_threads(const Measured& measured) const {
     std::vector<int> found;
     for (const RunTrace& run : measured.loaded.runs) {
@@ -381,43 +304,64 @@ class Scheduling {
         found.push_back(run.run.threads);
     }
     if (options_.threads.empty()) return found;
+    const std::vector<int> all = found;
     std::erase_if(found, [&](int threads) {
       return std::find(options_.threads.begin(), options_.threads.end(), threads) ==
              options_.threads.end();
     });
-    if (found.empty()) {
-      throw Error(ErrorKind::input, "cannot use the traces of", job_.package().name,
-                  "they were not made with the threads that -n asks for",
-                  "leaving out -n, or profiling again");
-    }
-    return found;
+    if (!found.empty()) return found;
+    if (options_.force) return all;
+    throw Error(ErrorKind::input, "cannot use the traces of", job_.package().name,
+                "they were not made with the threads that -n asks for",
+                "leaving out -n, --force, or profiling again");
   }
 
-  /// The number of threads with the fastest single backend; the times of all are reported.
+  double estimate_of(const std::string& plan_id) const {
+    for (const Plan& plan : decision_.plans) {
+      if (plan.id == plan_id && plan.estimate) return plan.estimate->total_us;
+    }
+    return HUGE_VAL;
+  }
+
+  bool has_times(const Measured& measured, const Timings& timings) const {
+    return std::any_of(measured.singles.begin(), measured.singles.end(), [&](const Single& single) {
+      const LabelTiming* label = timings.find_label(single.label);
+      return label != nullptr && label->graph_us;
+    });
+  }
+
+  /// The number of threads whose plan is estimated fastest; the times of all are reported.
   void choose_threads(const Measured& measured) {
-    std::optional<double> best;
+    std::optional<std::pair<double, int>> best;
     for (const int threads : measured_threads(measured)) {
-      Timings timings = summarise(measured.loaded.runs, threads);
-      for (const Single& single : measured.singles) {
-        const LabelTiming* label = timings.find_label(single.label);
-        if (label == nullptr || !label->graph_us) continue;
-        if (best && label->graph_us->median >= *best) continue;
-        best = label->graph_us->median;
-        result_.threads = threads;
-      }
-      timings_by_threads_[threads] = std::move(timings);
+      Timings& timings = timings_by_threads_[threads] = summarise(measured.loaded.runs, threads);
+      if (!has_times(measured, timings)) continue;
+      timing_threads_ = result_.threads = threads;
+      decide_plans(measured);
+      const double us = estimate_of(decision_.preferred);
+      if (!best || us < best->first) best = {us, threads};
     }
     if (!best)
       throw Error(options_.profile ? ErrorKind::device : ErrorKind::input, "cannot schedule",
                   job_.package().name, "no backend has a time for the whole graph");
+    timing_threads_ = result_.threads = best->second;
+    if (options_.threads.empty() || std::find(options_.threads.begin(), options_.threads.end(),
+                                              best->second) != options_.threads.end())
+      return;
+    result_.threads = options_.threads.front();
+    result_.warnings.push_back({"other_threads", Severity::warning, job_.package().name,
+                                "its times are those of " + std::to_string(timing_threads_) +
+                                    " threads, and it is scheduled for " +
+                                    std::to_string(result_.threads),
+                                "profiling with -n " + std::to_string(result_.threads)});
   }
 
-  const Timings& timings() const { return timings_by_threads_.at(result_.threads); }
+  const Timings& timings() const { return timings_by_threads_.at(timing_threads_); }
 
   void decide_plans(const Measured& measured) {
     DecideRequest request;
     const std::vector<std::string> labels = labels_of(measured.singles);
-    const AveragedRuns averages = averaged_runs(measured.loaded.runs, result_.threads, labels);
+    const AveragedRuns averages = averaged_runs(measured.loaded.runs, timing_threads_, labels);
     request.model = &job_.model;
     request.timings = &timings();
     request.averages = &averages;
@@ -496,6 +440,10 @@ class Scheduling {
     request.backends = options_.backends;
     if (options_.tolerance)
       request.tolerance = OutputLimit{options_.tolerance->absolute, options_.tolerance->relative};
+    request.own_inputs = job_.own_inputs();
+    for (const OpRow& row : decision_.ops) {
+      if (row.fixed == "pin") request.pinned.insert(row.op);
+    }
     request.check = options_.check;
     request.verify = options_.verify;
     request.warmup = options_.warmup;
@@ -593,17 +541,18 @@ class Scheduling {
   }
 
   std::string run_command(const std::string& folder) const {
+    const std::string quoted = shell_quote(folder);
     const std::string runner =
         bench_ && !bench_->target().runner().is_stab_runner
             ? std::filesystem::path(bench_->target().runner().path).filename().string()
             : "stab-runner";
     const std::string works = result_.delivery.works.value_or("env");
-    if (works == "config" || works == "none_needed") return runner + " " + folder;
+    if (works == "config" || works == "none_needed") return runner + " " + quoted;
     if (works == "api") {
       return "stab-runner --backends '" + result_.delivery.available_backends + "' --per-op '" +
-             result_.delivery.per_operation + "' " + folder;
+             result_.delivery.per_operation + "' " + quoted;
     }
-    return ". " + folder + "/" + k_environment_path + " && " + runner + " " + folder;
+    return ". " + shell_quote(folder + "/" + k_environment_path) + " && " + runner + " " + quoted;
   }
 
   const Options& options_;
@@ -616,6 +565,8 @@ class Scheduling {
   std::unique_ptr<ProfileWriter> writer_;
   std::vector<std::string> reenter_;  ///< labels of mixed runs whose own times count
   std::map<int, Timings> timings_by_threads_;
+  int timing_threads_ = 1;  ///< whose times decide; other than what is written only when forced
+  bool by_api_ = false;     ///< only the API reaches this runtime
   Decision decision_;
   std::optional<EarlierResult> baseline_;
   bool config_is_read_ = true;

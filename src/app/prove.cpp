@@ -2,6 +2,7 @@
 #include "stab/app/prove.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "prove_internal.h"
 #include "stab/core/schedule_keys.h"
@@ -16,12 +17,31 @@ using proving::Route;
 
 constexpr const char* k_today = "today";
 
+/// Of two plans of one race, over the rounds that both have: who fails or is dropped leaves for
+/// good, so that their first rounds are pairs.
+std::optional<Interval> ratio_of(const Race& race, const std::string& a, const std::string& b) {
+  const auto of_a = race.medians.find(a);
+  const auto of_b = race.medians.find(b);
+  if (of_a == race.medians.end() || of_b == race.medians.end()) return std::nullopt;
+  const std::size_t common = std::min(of_a->second.size(), of_b->second.size());
+  return paired_log_interval(std::span(of_a->second).first(common),
+                             std::span(of_b->second).first(common));
+}
+
+bool surely_faster(const Race& race, const std::string& id, const std::string& than) {
+  const auto ratio = ratio_of(race, id, than);
+  return ratio && ratio->high && *ratio->high < 1;
+}
+
+/// It failed in a round, or never had one.
+bool lost(const Race& race, const std::string& id) {
+  return race.failures.contains(id) || !race.medians.contains(id);
+}
+
 /// The order in which plans are preferred where times do not tell: the noise-averse optimum first,
 /// then what is most sure.
 int preference(const Plan& plan) {
   switch (plan.kind) {
-    case PlanKind::previous:
-      return 0;
     case PlanKind::averse:
       return 1;
     case PlanKind::greedy:
@@ -32,6 +52,7 @@ int preference(const Plan& plan) {
       return 4;
     case PlanKind::baseline:
       return 5;
+    case PlanKind::previous:
     case PlanKind::today:
       return 6;
   }
@@ -46,6 +67,7 @@ class Prover {
 
   ProofOutcome run() {
     find_route();
+    if (!deliverable()) return std::move(outcome_);
     Equality equality(runner_, request_, route_);
     int done = 0;
     for (Plan& plan : outcome_.plans) {
@@ -78,6 +100,36 @@ class Prover {
       if (route_.found) return;
     }
     route_.way = Way::config;
+  }
+
+  /// Where nothing moves operations only cpu can be written, and only if it is the best single
+  /// backend anyway; the gain that is lost is named.
+  bool deliverable() {
+    const Plan* best = nullptr;
+    const Plan* single = nullptr;
+    const Plan* cpu = nullptr;
+    for (const Plan& plan : outcome_.plans) {
+      if (best == nullptr || cost(plan) < cost(*best)) best = &plan;
+      if (plan.kind == PlanKind::single && (single == nullptr || cost(plan) < cost(*single)))
+        single = &plan;
+      if (plan.placement.empty()) cpu = &plan;
+    }
+    const bool nothing_to_move = best == nullptr || best->placement.empty();
+    if (route_.found || nothing_to_move) return true;
+    std::string lost =
+        "neither the package's config nor the environment nor the API puts "
+        "operations where they should run";
+    if (cpu != nullptr && cpu->estimate && best->estimate && best->estimate->total_us > 0) {
+      const double ratio = cpu->estimate->total_us / best->estimate->total_us;
+      lost += "; estimated gain that is lost: " + std::to_string(std::lround(100 * (ratio - 1))) +
+              " % over cpu";
+    }
+    if (single == nullptr || single->placement.empty()) {
+      outcome_.warnings.push_back({"not_deliverable", Severity::warning, "schedule", lost, ""});
+      return true;
+    }
+    outcome_.refusal = lost;
+    return false;
   }
 
   /// A plan like an earlier one has its proofs.
@@ -148,12 +200,17 @@ class Prover {
 
   void choose_without_times() {
     const Plan* best = nullptr;
+    const Plan* previous = nullptr;
     for (const Plan& plan : outcome_.plans) {
       if (!fit(plan) || plan.kind == PlanKind::baseline) continue;
-      if (best == nullptr || std::make_pair(preference(plan), cost(plan)) <
-                                 std::make_pair(preference(*best), cost(*best)))
+      if (plan.kind == PlanKind::previous) {
+        previous = &plan;
+      } else if (best == nullptr || std::make_pair(preference(plan), cost(plan)) <
+                                        std::make_pair(preference(*best), cost(*best))) {
         best = &plan;
+      }
     }
+    if (best == nullptr || (previous != nullptr && keeps(*previous, *best))) best = previous;
     outcome_.chosen = best->id;
     const Plan* single = nullptr;
     for (const Plan& plan : outcome_.plans) {
@@ -162,6 +219,13 @@ class Prover {
         single = &plan;
     }
     if (single != nullptr) outcome_.baseline = single->id;
+  }
+
+  /// Without times yesterday's plan stays while it may be as fast as the estimate of today's; a
+  /// rule that was asked for by name goes before it.
+  static bool keeps(const Plan& previous, const Plan& today) {
+    if (today.kind == PlanKind::greedy || !previous.estimate) return false;
+    return !today.estimate || previous.estimate->total_us <= today.estimate->high_us;
   }
 
   static double cost(const Plan& plan) { return plan.estimate ? plan.estimate->total_us : 1e300; }
@@ -187,7 +251,7 @@ class Prover {
     std::string single;
     std::string previous;
     for (const Entrant& entrant : all) {
-      if (first.failures.contains(entrant.id)) continue;
+      if (lost(first, entrant.id)) continue;
       const auto better = [&](const std::string& than) {
         return than.empty() ||
                *median(first.medians.at(entrant.id)) < *median(first.medians.at(than));
@@ -195,7 +259,7 @@ class Prover {
       if (!first.dropped.contains(entrant.id) && better(winner)) winner = entrant.id;
       if (entrant.single && !first.dropped.contains(entrant.id) && better(single))
         single = entrant.id;
-      if (entrant.plan->kind == PlanKind::previous) previous = entrant.id;
+      if (stands_for_previous(*entrant.plan)) previous = entrant.id;
     }
     if (winner.empty()) {
       outcome_.refusal = "no plan could be timed";
@@ -212,6 +276,13 @@ class Prover {
     return std::any_of(outcome_.plans.begin(), outcome_.plans.end(), [&](const Plan& other) {
       return other.kind == PlanKind::single && other.placement == plan.placement &&
              other.keys == plan.keys;
+    });
+  }
+
+  /// Today's candidates often hold yesterday's plan, and only one of the two is timed.
+  bool stands_for_previous(const Plan& plan) const {
+    return std::any_of(outcome_.plans.begin(), outcome_.plans.end(), [&](const Plan& other) {
+      return other.kind == PlanKind::previous && twins(other, plan);
     });
   }
 
@@ -239,9 +310,12 @@ class Prover {
     proof.samples_us = race.samples.at(id);
     proof.status = FasterStatus::same;
     proof.delta_us.reset();
-    if (id == against || !race.medians.contains(against)) return;
-    const auto ratio = paired_log_interval(medians->second, race.medians.at(against));
-    if (!ratio) return;
+    if (id == against) return;
+    const auto ratio = ratio_of(race, id, against);
+    if (!ratio) {
+      proof.status = FasterStatus::skipped;
+      return;
+    }
     const double reference = *median(race.medians.at(against));
     const auto difference = [&](double factor) { return (factor - 1) * reference; };
     proof.delta_us = Interval{difference(ratio->median), {}, {}};
@@ -267,6 +341,10 @@ class Prover {
     outcome_.chosen = choose(race, winner, single, previous);
     if (request_.baseline_may_win && !baseline.empty())
       outcome_.chosen = choose_baseline(race, baseline, previous);
+    if (outcome_.chosen.empty()) {
+      outcome_.refusal = "every plan failed while it was timed: " + race.failures.begin()->second;
+      return;
+    }
     summarise(race, single);
     share_with_twins();
   }
@@ -289,39 +367,34 @@ class Prover {
   /// was chosen.
   std::string choose_baseline(const Race& race, const std::string& baseline,
                               const std::string& previous) const {
-    const auto faster = [&](const std::string& id, const std::string& than) {
-      const auto ratio = paired_log_interval(race.medians.at(id), race.medians.at(than));
-      return ratio && ratio->high && *ratio->high < 1;
-    };
     const std::string& chosen = outcome_.chosen;
-    if (race.failures.contains(baseline) || !race.medians.contains(baseline)) return chosen;
-    if (race.failures.contains(chosen) || !race.medians.contains(chosen)) return chosen;
-    const bool keep = previous.empty() ? !faster(chosen, baseline) : faster(baseline, chosen);
+    if (lost(race, baseline)) return chosen;
+    if (chosen.empty()) return baseline;
+    const bool keep = previous.empty() ? !surely_faster(race, chosen, baseline)
+                                       : surely_faster(race, baseline, chosen);
     return keep ? baseline : chosen;
   }
 
-  std::string choose(const Race& race, const std::string& winner, const std::string& single,
-                     const std::string& previous) {
-    const auto lost = [&](const std::string& id) {
-      return race.failures.contains(id) || !race.medians.contains(id);
-    };
-    const auto surely_faster = [&](const std::string& id, const std::string& than) {
-      const auto ratio = paired_log_interval(race.medians.at(id), race.medians.at(than));
-      return ratio && ratio->high && *ratio->high < 1;
-    };
-    std::string best = lost(winner) ? single : winner;
-    if (best != single && !lost(single) && !surely_faster(best, single)) best = single;
-    if (previous.empty() || previous == best || lost(previous) || lost(best)) return best;
-    const bool beaten = surely_faster(best, previous) ||
-                        (!lost(single) && previous != single && surely_faster(single, previous));
+  /// Among those that lasted: the winner if it surely beats the best single backend, else that one;
+  /// the plan of yesterday before either unless surely beaten. Empty when none lasted.
+  static std::string choose(const Race& race, const std::string& winner, const std::string& single,
+                            const std::string& previous) {
+    std::string best;
+    for (const std::string& id : {winner, single}) {
+      if (best.empty() && !lost(race, id)) best = id;
+    }
+    if (best != single && !lost(race, single) && !surely_faster(race, best, single)) best = single;
+    if (previous.empty() || previous == best || lost(race, previous)) return best;
+    if (best.empty()) return previous;
+    const bool beaten =
+        surely_faster(race, best, previous) ||
+        (!lost(race, single) && previous != single && surely_faster(race, single, previous));
     return beaten ? best : previous;
   }
 
   static std::optional<Interval> speedup(const Race& race, const std::string& of,
                                          const std::string& over) {
-    if (of == over || !race.medians.contains(of) || !race.medians.contains(over))
-      return std::nullopt;
-    return paired_log_interval(race.medians.at(over), race.medians.at(of));
+    return of == over ? std::nullopt : ratio_of(race, over, of);
   }
 
   void summarise(const Race& race, const std::string& single) {
@@ -365,6 +438,11 @@ class Prover {
     const ApiStrings api = api_strings(chosen->placement, request_.backends);
     outcome_.delivery.available_backends = api.available_backends;
     outcome_.delivery.per_operation = api.per_operation;
+    if (!fits_api(api)) {
+      outcome_.warnings.push_back({"api_too_long", Severity::warning, api.available_backends,
+                                   "nnfw_set_available_backends takes no list as long as this",
+                                   "fewer --backends"});
+    }
   }
 
   TrialRunner& runner_;

@@ -43,6 +43,7 @@ Trial trial_by(const ProofRequest& request, const Route& route, const std::strin
   trial.way = route.way;
   trial.config_is_read = route.config_is_read;
   trial.source_as_is = label == request.as_is;
+  trial.inputs = request.own_inputs;
   return trial;
 }
 

@@ -200,6 +200,10 @@ void Equality::prove(Plan& plan) {
     const auto guilty = find_guilty(plan);
     if (!guilty) break;
     plan.equal.guilty.push_back(*guilty);
+    if (request_.pinned.contains(*guilty)) {
+      verdict.reason += ": operation " + to_string(*guilty) + " is to blame, and it is pinned";
+      break;
+    }
     plan.placement.erase(*guilty);
     plan.keys = request_.make_keys(plan, std::nullopt);
     request_.price(plan);

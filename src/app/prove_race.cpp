@@ -17,6 +17,7 @@ Trial timed_trial(const ProofRequest& request, const Route& route, const Entrant
     trial.label = entrant.id;
     trial.way = Way::config;
     trial.source_as_is = true;
+    trial.inputs = request.own_inputs;
   }
   trial.warmup = request.warmup;
   trial.runs = std::max(1, (request.runs + request.rounds - 1) / request.rounds);

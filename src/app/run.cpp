@@ -58,8 +58,11 @@ int run(const Options& options, std::ostream& out) {
       return unlock_device(options, *progress, interrupted, out);
     case JobKind::clean:
       return clean_device(options, *progress, interrupted, out);
-    case JobKind::explain:
-      return print_explanation(options, explain(options, *progress, interrupted), out);
+    case JobKind::explain: {
+      Options from_traces = options;
+      from_traces.profile = false;
+      return print_explanation(options, explain(from_traces, *progress, interrupted), out);
+    }
     case JobKind::compare:
       return compare(options, out);
     case JobKind::verify:

@@ -57,6 +57,7 @@ ProofRequest make_request(const Options& options, const Job& job, const Schedule
   request.operations = job.operations;
   request.backends = options.backends;
   request.input_sets = job.input_sets;
+  request.own_inputs = job.own_inputs();
   request.seeds = job.seeds;
   if (options.tolerance)
     request.tolerance = OutputLimit{options.tolerance->absolute, options.tolerance->relative};

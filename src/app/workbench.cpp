@@ -19,7 +19,7 @@ Workbench::Workbench(const Options& options, const Job& job, Progress& progress,
   config_.timeout = options.timeout;
   config_.scratch_folder = scratch_.path();
   config_.keep_folder = scratch_.path();
-  if (options.verbosity > 1) {
+  if (options.verbosity > 0) {
     config_.live_output = [&progress](std::string_view text) {
       progress.clear();
       std::cerr << text;

@@ -13,7 +13,6 @@ namespace {
 constexpr double k_frequency_change = 0.10;
 constexpr std::int64_t k_temperature_rise_mc = 10'000;
 constexpr double k_busy_load = 0.7;
-constexpr double k_thread_excess = 1.3;
 
 std::string mhz(std::int64_t khz) {
   return std::to_string(khz / 1000) + " MHz";
@@ -54,7 +53,6 @@ class Judge {
       load();
     }
     mixed_cores();
-    threads();
     return std::move(out_);
   }
 
@@ -142,26 +140,6 @@ class Judge {
          "its cores have different speeds, and where a run lands decides its time",
          "--affinity " + fastest->mask + " for the " + std::to_string(fastest->count) +
              " fastest"});
-  }
-
-  void threads() {
-    std::map<std::string, std::vector<double>> used;
-    std::map<std::string, int> given;
-    for (const RunConditions& run : runs_) {
-      if (!run.cpu_time_us || !run.wall_us || *run.wall_us <= 0) continue;
-      used[run.label].push_back(*run.cpu_time_us / *run.wall_us);
-      given[run.label] = run.threads;
-    }
-    for (const auto& [label, ratios] : used) {
-      const double ratio = *median(ratios);
-      if (ratio <= k_thread_excess * given[label]) continue;
-      out_.warnings.push_back({"more_threads_than_given", Severity::warning, label,
-                               "it kept " + std::to_string(ratio).substr(0, 3) +
-                                   " cores busy with " + std::to_string(given[label]) +
-                                   (given[label] == 1 ? " thread" : " threads") +
-                                   " given: its convolutions take a pool of their own",
-                               "--affinity MASK, which enforces the number"});
-    }
   }
 
   const std::vector<RunConditions>& runs_;

@@ -19,7 +19,15 @@ double longer_half(const Interval& interval) {
   return std::max(interval.median - *interval.low, *interval.high - interval.median);
 }
 
+/// Of one time by itself.
+double half_width_us(const OpTiming& timing) {
+  return timing.us.low && timing.us.high ? longer_half(timing.us)
+                                         : assumed_half_width_us(timing.us.median);
+}
+
 double half_width_us(const OpTiming& there, const OpTiming& home) {
+  // Rounds of another measurement share nothing with these but the number.
+  if (there.kind != home.kind) return half_width_us(there) + half_width_us(home);
   const PairedRounds rounds = pair_rounds(there.rounds, home.rounds);
   const std::optional<Interval> difference =
       paired_difference_interval(rounds.a, rounds.b, k_clock_resolution_us);
@@ -35,8 +43,13 @@ const OpTiming* find(const OpTimes& times, OpId op, const std::string& backend) 
   return found == of_op->second.end() ? nullptr : &found->second;
 }
 
-/// Sums over operations of the rounds that each of them has.
+/// Sums over operations of the rounds that each of them has; none when they come from measurements
+/// that share no rounds.
 std::vector<double> sums_by_round(const std::vector<const OpTiming*>& chosen) {
+  const auto other_kind = [&](const OpTiming* timing) {
+    return timing->kind != chosen.front()->kind;
+  };
+  if (std::any_of(chosen.begin(), chosen.end(), other_kind)) return {};
   std::map<int, double> sums;
   std::map<int, std::size_t> counts;
   for (const OpTiming* timing : chosen) {

@@ -85,8 +85,11 @@ std::string equal_words(const EqualProof& proof) {
   if (proof.status == ProofStatus::skipped)
     return text + (proof.reason.empty() ? "" : ": " + proof.reason);
   double largest = 0;
-  for (const EqualProof::Output& output : proof.outputs)
+  std::size_t incomparable = 0;
+  for (const EqualProof::Output& output : proof.outputs) {
     largest = std::max(largest, output.max_rel);
+    if (!output.comparable) ++incomparable;
+  }
   if (!proof.outputs.empty()) {
     text += ": " + count_of(proof.outputs.size(), "output");
     if (!proof.seeds.empty()) text += " for " + count_of(proof.seeds.size(), "seed");
@@ -96,9 +99,13 @@ std::string equal_words(const EqualProof& proof) {
                               " of the largest value"
                         : " identical to cpu's";
   }
+  if (incomparable > 0)
+    text += "; " + count_of(incomparable, "output") + " not comparable, cpu's own differ";
   if (proof.remedy) text += "; cured by " + *proof.remedy;
-  if (!proof.guilty.empty())
-    text += "; " + count_of(proof.guilty.size(), "operation") + " moved back to cpu";
+  if (!proof.guilty.empty()) {
+    text += "; " + count_of(proof.guilty.size(), "operation") + " moved back to cpu, first " +
+            to_string(proof.guilty.front());
+  }
   if (!proof.reason.empty()) text += (proof.outputs.empty() ? ": " : "; ") + proof.reason;
   return text;
 }
@@ -107,7 +114,10 @@ std::string faster_words(const Result& result, const Plan& plan) {
   const FasterProof& proof = plan.faster;
   if (proof.status == FasterStatus::skipped) return "skipped";
   const std::string time = proof.median_us ? render_time(*proof.median_us) : "unknown";
-  if (!proof.delta_us || proof.against.empty() || proof.against == plan.id) {
+  const Plan* against = result.find_plan(proof.against);
+  const bool itself = against == nullptr || against->placement == plan.placement;
+  if (!proof.delta_us && !itself) return time + ", not compared with " + best_single_name(result);
+  if (!proof.delta_us || itself) {
     return "pass: " + time +
            (has_pins(result) ? "; no other plan with these pins is surely faster"
                              : "; it is the best single backend itself");
@@ -139,6 +149,23 @@ std::string render_time(double us) {
   return fixed_digits(value, decimals) + std::string(unit);
 }
 
+namespace {
+
+/// " (skipped: faster; unsure: equal)"
+std::string skipped_words(const Result& result, const Plan* plan) {
+  const bool unsure = plan != nullptr && plan->equal.status == ProofStatus::unsure;
+  std::string skipped;
+  for (const std::string& proof : result.summary.skipped_proofs) {
+    if (!unsure || proof != "equal") skipped += " " + proof;
+  }
+  if (skipped.empty() && !unsure) return "";
+  std::string text = skipped.empty() ? "" : "skipped:" + skipped;
+  if (unsure) text += (text.empty() ? "" : "; ") + std::string("unsure: equal");
+  return " (" + text + ")";
+}
+
+}  // namespace
+
 std::string render_verdict(const Result& result) {
   const Plan* plan = result.find_plan(result.chosen);
   std::string text;
@@ -150,11 +177,7 @@ std::string render_verdict(const Result& result) {
     text = "written only";
   else
     return std::string(to_string(result.outcome)) + ": nothing was written";
-  if (!result.summary.skipped_proofs.empty()) {
-    text += " (skipped:";
-    for (const std::string& proof : result.summary.skipped_proofs) text += " " + proof;
-    text += ")";
-  }
+  text += skipped_words(result, plan);
   text += result.summary.package_path ? ": wrote " + *result.summary.package_path
                                       : ": " + result.context.package.name + " as it is";
   const Plan* single = result.find_plan(result.baseline);

@@ -38,6 +38,7 @@ std::vector<OpInRuns> op_timings(const Runs& runs, bool averaged) {
       timing.backend = op.backend;
       timing.type = op.type;
       timing.label = run->run.label;
+      timing.kind = run->run.kind;
       timing.samples += op.samples_us.size();
       timing.runs.push_back(run->run.id);
       timing.position = op.position;

@@ -101,7 +101,28 @@ std::string sha256_of_file(const fs::path& file) {
   }
 }
 
+namespace {
+
+/// A pipe, a terminal, /dev/null: nothing that could be replaced.
+void write_through(const fs::path& file, std::string_view text) {
+  FileDescriptor descriptor(open(file.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!descriptor.open() || !write_all(descriptor.get(), text) || !descriptor.close())
+    cannot_write(file, last_reason());
+}
+
+}  // namespace
+
 void write_file_atomically(const fs::path& file, std::string_view text) {
+  std::error_code unknown;
+  if (fs::is_symlink(file, unknown) && fs::exists(file, unknown)) {
+    write_file_atomically(fs::canonical(file), text);
+    return;
+  }
+  const fs::file_type type = fs::status(file, unknown).type();
+  if (type == fs::file_type::character || type == fs::file_type::fifo) {
+    write_through(file, text);
+    return;
+  }
   const fs::path folder = fs::absolute(file).parent_path();
   std::error_code error;
   fs::create_directories(folder, error);

@@ -198,6 +198,32 @@ fs::path output_folder(const fs::path& output, const Package& package) {
   return fs::weakly_canonical(fs::absolute(output)) / package.name;
 }
 
+void check_trace_folder(const fs::path& traces, const fs::path& output, const Package& package,
+                        bool force) {
+  const fs::path folder = fs::weakly_canonical(fs::absolute(traces)) / package.name;
+  fs::path partial = folder;
+  partial += ".partial";
+  const fs::path written = output_folder(output, package);
+  for (const fs::path& mine : {folder, partial}) {
+    for (const fs::path& other : {fs::path(package.origin), written}) {
+      if (!same_or_below(mine, other) && !same_or_below(other, mine)) continue;
+      throw Error(ErrorKind::usage, "cannot keep traces in", mine.string(),
+                  other == written ? "the scheduled package goes there"
+                                   : "it is, or lies in or around, the package that is read",
+                  "another --trace-dir");
+    }
+  }
+  std::error_code ignored;
+  for (const fs::path& mine : {folder, partial}) {
+    if (force || !fs::exists(mine, ignored) || fs::exists(mine / "profile.json", ignored) ||
+        fs::is_empty(mine, ignored))
+      continue;
+    throw Error(ErrorKind::output, "cannot replace", mine.string(),
+                "it holds no profile.json: stab did not make it",
+                "another --trace-dir, or --force");
+  }
+}
+
 void check_output(const fs::path& output, const Package& package, bool force) {
   const fs::path folder = output_folder(output, package);
   const fs::path source = package.origin;

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "stab/core/error.h"
 #include "stab/core/schedule_keys.h"
 #include "support/simulated_device.h"
@@ -104,18 +106,50 @@ TEST_F(Measure, SaysSoWhereTheRuntimeIgnoresEveryWay) {
   const MeasureOutcome outcome = measure(device_, request_);
   EXPECT_FALSE(outcome.by_api);
   EXPECT_TRUE(outcome.singles[1].failed);
-  EXPECT_THAT(outcome.singles[1].reason, testing::HasSubstr("ran 4 operations elsewhere"));
+  EXPECT_THAT(outcome.singles[1].reason,
+              testing::HasSubstr("4 operations ran elsewhere, first 0:0: asked for ruy, and the "
+                                 "runtime ran it on cpu"));
 }
 
 TEST_F(Measure, StopsWithTheRuntimesWordsWhenCpuItselfFails) {
   device_.missing_backend = "cpu";
-  request_.singles[0].placement = on("cpu", {0});
-  device_.impossible = {};
+  try {
+    measure(device_, request_);
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.why(), testing::HasSubstr("no cpu"));
+    EXPECT_THAT(error.hint(), testing::HasSubstr("--input"));
+  }
+}
+
+TEST_F(Measure, DoesNotCountRunsWhoseOperationsRanElsewhere) {
   device_.reads_config = false;
   device_.reads_env = false;
-  request_.singles.resize(1);
-  request_.singles[0].placement = on("ruy", {0});
-  EXPECT_THROW(measure(device_, request_), Error);
+  std::set<std::string> files;
+  for (const MeasuredRun& run : measure(device_, request_).runs) {
+    EXPECT_TRUE(files.insert(run.trial.keep_as).second) << run.trial.keep_as << " twice";
+    if (run.label == "cpu" || run.trial.way == Way::api) continue;
+    EXPECT_EQ(run.outcome.status, RunStatus::failed) << run.id;
+  }
+}
+
+TEST_F(Measure, ReachesMixesByTheApiWhereOnlyThatWorks) {
+  device_.reads_config = false;
+  device_.reads_env = false;
+  request_.kind = RunKind::calibrate;
+  request_.singles = {{"mix1", "", on("ruy", {0, 2})}};
+  const MeasureOutcome found = measure(device_, request_);
+  EXPECT_TRUE(found.by_api);
+  EXPECT_FALSE(found.singles[0].failed);
+  request_.by_api = true;
+  for (const MeasuredRun& run : measure(device_, request_).runs) EXPECT_EQ(run.trial.way, Way::api);
+}
+
+TEST_F(Measure, GivesEveryRunTheUsersInputs) {
+  const std::vector<std::string> inputs = {"a tensor"};
+  request_.inputs = &inputs;
+  for (const MeasuredRun& run : measure(device_, request_).runs)
+    EXPECT_EQ(run.trial.inputs, &inputs);
 }
 
 TEST_F(Measure, AddsRoundsWhileTheDifferenceThatMattersIsUnclear) {

@@ -104,6 +104,54 @@ TEST_F(Prove, FallsBackToCpuWhereNoPlanCanBeDelivered) {
   EXPECT_EQ(plan(outcome, "p1").applied.mismatches.size(), 3U);
 }
 
+TEST_F(Prove, WritesNothingWhereTheBestSingleBackendCannotBeDelivered) {
+  device_.reads_config = false;
+  device_.reads_env = false;
+  device_.reads_api = false;
+  request_.plans[2].estimate->total_us = 400;
+  const ProofOutcome outcome = prove(device_, request_);
+  EXPECT_EQ(outcome.chosen, "");
+  EXPECT_THAT(outcome.refusal, HasSubstr("gain that is lost: 51 % over cpu"));
+}
+
+TEST_F(Prove, WritesWhatLastsWhenThePlanOfFirstChoiceFailsInItsLastRounds) {
+  int timed = 0;
+  device_.crashes = [&](const Trial& trial) {
+    return trial.label == "p1" && !trial.traced && !trial.wants_outputs &&
+           ++timed > request_.rounds + 2;
+  };
+  const ProofOutcome outcome = prove(device_, request_);
+  EXPECT_EQ(outcome.chosen, "p2");
+  EXPECT_EQ(plan(outcome, "p1").applied.status, ProofStatus::fail);
+  EXPECT_EQ(plan(outcome, "p2").applied.status, ProofStatus::pass);
+}
+
+TEST_F(Prove, RefusesWhenEveryPlanFailsInTheLastRounds) {
+  int timed = 0;
+  device_.crashes = [&](const Trial& trial) {
+    return !trial.traced && !trial.wants_outputs && ++timed > 3 * request_.rounds;
+  };
+  const ProofOutcome outcome = prove(device_, request_);
+  EXPECT_EQ(outcome.chosen, "");
+  EXPECT_THAT(outcome.refusal, HasSubstr("signal 11"));
+}
+
+TEST_F(Prove, SaysHowMuchSlowerWhatLeftTheRaceEarlyWas) {
+  const ProofOutcome outcome = prove(device_, request_);
+  EXPECT_EQ(plan(outcome, "p3").faster.status, FasterStatus::slower);
+}
+
+TEST_F(Prove, KeepsPinsWhateverTheirOutputs) {
+  device_.wrong = [](const Placement& placement, const std::string&, int) {
+    return placement.contains({0, 2}) && placement.size() < 6;
+  };
+  request_.pinned = {{0, 2}};
+  const ProofOutcome outcome = prove(device_, request_);
+  EXPECT_EQ(plan(outcome, "p1").equal.status, ProofStatus::fail);
+  EXPECT_TRUE(plan(outcome, "p1").placement.contains({0, 2}));
+  EXPECT_THAT(plan(outcome, "p1").equal.reason, HasSubstr("it is pinned"));
+}
+
 TEST_F(Prove, RefusesAPlanThatIsSlowerInCompany) {
   device_.company = [](const Placement& placement) { return placement.size() == 3 ? 1.4 : 1.0; };
   const ProofOutcome outcome = prove(device_, request_);
@@ -182,6 +230,27 @@ TEST_F(Prove, KeepsThePlanOfYesterdayUnlessItIsBeatenBeyondNoise) {
   device_.round_noise = 0.02;
   EXPECT_EQ(prove(device_, request_).chosen, "p4");
   device_.true_us["ruy"][4] = 20;
+  EXPECT_EQ(prove(device_, request_).chosen, "p1");
+}
+
+TEST_F(Prove, KeepsThePlanOfYesterdayAlsoWhenItIsOneOfTodaysCandidates) {
+  add("p4", PlanKind::optimum, {0, 2});
+  add("p5", PlanKind::previous, {0, 2, 4});
+  device_.true_us["ruy"][4] = 100.1;
+  device_.round_noise = 0.02;
+  int kept = 0;
+  for (int night = 0; night < 20; ++night) kept += prove(device_, request_).chosen == "p1";
+  EXPECT_GE(kept, 18) << "yesterday's is p1 of today";
+}
+
+TEST_F(Prove, KeepsThePlanOfYesterdayWithoutTimesOnlyIfItMayBeAsFast) {
+  request_.verify = false;
+  add("p4", PlanKind::previous, {0, 2});
+  for (Plan& plan : request_.plans) {
+    if (plan.id == "p1") plan.estimate->high_us = plan.estimate->total_us + 50;
+  }
+  EXPECT_EQ(prove(device_, request_).chosen, "p4");
+  request_.plans[0].estimate->high_us = request_.plans[0].estimate->total_us + 5;
   EXPECT_EQ(prove(device_, request_).chosen, "p1");
 }
 

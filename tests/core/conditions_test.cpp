@@ -70,18 +70,6 @@ TEST(Conditions, SuggestAMaskForCoresOfDifferentSpeed) {
   EXPECT_TRUE(judge_conditions({}, board(), true).warnings.empty());
 }
 
-TEST(Conditions, TellWhenABackendUsesMoreThreadsThanGiven) {
-  RunConditions run;
-  run.label = "cpu";
-  run.cpu_time_us = 1900;
-  run.wall_us = 1000;
-  const Conditions found = judge_conditions({run}, std::nullopt, false);
-  ASSERT_THAT(ids(found), testing::ElementsAre("more_threads_than_given"));
-  EXPECT_THAT(found.warnings[0].text, HasSubstr("1.9 cores busy with 1 thread given"));
-  run.threads = 2;
-  EXPECT_TRUE(judge_conditions({run}, std::nullopt, false).warnings.empty());
-}
-
 TEST(Conditions, TellWhenTheDeviceWasBusyBefore) {
   DeviceState busy = state(1800000, 45000);
   busy.load1 = 5;

@@ -81,6 +81,7 @@ Placement SimulatedDevice::effective_placement(const Trial& trial) const {
 }
 
 std::string SimulatedDevice::failure(const Placement& placement) const {
+  if (missing_backend == k_cpu) return "Error during model prepare : no cpu";
   for (const auto& [op, backend] : placement) {
     if (backend == missing_backend)
       return "Error during model prepare : Fail to find backend for Conv2D operation";
@@ -101,7 +102,7 @@ TrialOutcome SimulatedDevice::run(const Trial& trial) {
   trials.push_back(trial);
   TrialOutcome outcome;
   const Placement placement = effective_placement(trial);
-  outcome.reason = failure(placement);
+  outcome.reason = crashes(trial) ? "it was ended by signal 11" : failure(placement);
   if (!outcome.reason.empty()) {
     outcome.status = RunStatus::failed;
     outcome.exit = 255;

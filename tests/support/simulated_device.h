@@ -34,7 +34,8 @@ class SimulatedDevice : public TrialRunner {
   bool reads_api = true;
   std::set<std::pair<std::string, int>>
       impossible;               ///< backend cannot run the operation: the whole run fails
-  std::string missing_backend;  ///< fails to load
+  std::string missing_backend;  ///< fails to load; cpu: nothing runs at all
+  std::function<bool(const Trial&)> crashes = [](const Trial&) { return false; };
   std::function<double(const Placement&)> company = [](const Placement&) {
     return 1.0;
   };  ///< factor of mixed placements

@@ -21,7 +21,7 @@ namespace stab {
 struct Job {
   OpenedPackage opened;
   Model model;
-  std::vector<OpId> operations;  ///< of subgraph 0
+  std::vector<OpId> operations;  ///< of subgraph 0, those that run where they are put
   OpList op_list;
   std::vector<Pin> pins;
   InputShapes shapes;
@@ -29,6 +29,10 @@ struct Job {
   std::vector<std::vector<std::string>> input_sets;  ///< values of each graph input
   std::vector<std::string> input_hashes;             ///< of --input files
   bool user_inputs = false;
+  /// What every run gets when the user gave inputs; null: the runner's own.
+  const std::vector<std::string>* own_inputs() const {
+    return user_inputs ? &input_sets.front() : nullptr;
+  }
   std::optional<Schedule> previous;  ///< the plan already in the output folder, of this model
   std::vector<Warning> warnings;
 

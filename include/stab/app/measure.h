@@ -41,7 +41,9 @@ struct MeasureRequest {
   int runs = 50;  ///< per backend, split over `rounds`
   int rounds = 10;
   int max_rounds = 20;
-  int first_id = 0;  ///< number of the first run
+  int first_id = 0;     ///< number of the first run
+  bool by_api = false;  ///< an earlier measurement found that only the API reaches this runtime
+  const std::vector<std::string>* inputs = nullptr;  ///< of each graph input; null: the runner's
   std::function<RuntimeKeys(const Placement&)> make_keys;
   std::function<void(const MeasuredRun&)> on_run;  ///< called as each run ends
   std::function<void(const std::string&, double, double)> progress;

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,11 @@ struct ProofRequest {
   std::vector<OpId> operations;  ///< those of subgraph 0 that a trace must show
   std::vector<Plan> plans;       ///< candidates; singles among them; equal placements stand once
   std::vector<std::vector<std::string>>
-      input_sets;          ///< per seed the values of each graph input; empty: the runner's own
-  std::vector<int> seeds;  ///< as many as input_sets, or empty for the user's own inputs
+      input_sets;  ///< per seed the values of each graph input; empty: the runner's own
+  /// The user's own inputs, which every run gets; null: the runner's.
+  const std::vector<std::string>* own_inputs = nullptr;
+  std::set<OpId> pinned;              ///< stay where they are, whatever their outputs
+  std::vector<int> seeds;             ///< as many as input_sets, or empty for the user's own inputs
   std::vector<std::string> backends;  ///< in the user's order
   std::optional<OutputLimit> tolerance;
   bool check = true;   ///< compare outputs

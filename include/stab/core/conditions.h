@@ -18,8 +18,6 @@ struct RunConditions {
   int threads = 1;
   std::optional<DeviceState> before;
   std::optional<DeviceState> after;
-  std::optional<double> cpu_time_us;  ///< of the process during the timed runs
-  std::optional<double> wall_us;      ///< of the timed runs
 };
 
 struct Conditions {
@@ -29,8 +27,8 @@ struct Conditions {
 
 /// Looks over all runs in the order in which they ran. Says what moved (governor, frequencies by
 /// more than 10 %, temperature by more than 10 degrees, throttling), whether the device was busy
-/// before, whether cores of different speed were mixed, and whether a backend used more threads
-/// than it was given; each with a remedy. What a device does not tell is not guessed.
+/// before, and whether cores of different speed were mixed; each with a remedy. What a device does
+/// not tell is not guessed.
 Conditions judge_conditions(const std::vector<RunConditions>& runs,
                             const std::optional<DeviceInfo>& device, bool affinity_given);
 

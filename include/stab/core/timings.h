@@ -49,9 +49,10 @@ struct RoundMedian {
 struct OpTiming {
   OpId op;
   std::string backend;
-  std::string type;   ///< trace name
-  std::string label;  ///< of the runs it was measured in
-  Interval us;        ///< median over the medians of rounds; no bounds with one round
+  std::string type;                ///< trace name
+  std::string label;               ///< of the runs it was measured in
+  RunKind kind = RunKind::single;  ///< of these runs; rounds of different kinds are no pairs
+  Interval us;                     ///< median over the medians of rounds; no bounds with one round
   /// Ascending; the median of the round's samples, or its average where there are none.
   std::vector<RoundMedian> rounds;
   /// Executions of the graph behind it; 0: averages only, warm-up included.

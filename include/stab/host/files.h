@@ -21,8 +21,9 @@ std::string read_prefix(const std::filesystem::path& file, std::size_t size);
 std::string sha256_of_file(const std::filesystem::path& file);
 
 /// Writes `text` to `file` through a temporary sibling: the file has its old content or the new
-/// one, on disk. Missing folders above it are made. Throws Error(output) that names the file and
-/// the reason.
+/// one, on disk. Missing folders above it are made; a link stays, what it leads to is replaced; a
+/// pipe or a device (/dev/null) is written to. Throws Error(output) that names the file and the
+/// reason.
 void write_file_atomically(const std::filesystem::path& file, std::string_view text);
 
 /// Throws Error(output) when `folder`, or the first folder above it that exists, cannot be written

@@ -43,6 +43,13 @@ std::filesystem::path output_folder(const std::filesystem::path& output, const P
 /// something that `force` would have to allow: no stab.json, or that of another model.
 void check_output(const std::filesystem::path& output, const Package& package, bool force);
 
+/// Checks that measurements may go to `traces`/<package name>/ and replace what is there: throws
+/// Error(usage) when that, or its .partial, is the source package or the folder of the scheduled
+/// one, in it or around it, and Error(output) when it holds something else than a measurement and
+/// `force` does not allow it.
+void check_trace_folder(const std::filesystem::path& traces, const std::filesystem::path& output,
+                        const Package& package, bool force);
+
 /// Writes `files` (see scheduled_files) to `output`/<package name>/, whole or not at all, and
 /// returns that folder. Checks as check_output() does.
 std::filesystem::path write_package(const std::filesystem::path& output, const Package& package,
