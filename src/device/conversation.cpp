@@ -19,6 +19,8 @@ constexpr seconds k_start_limit{60};   // for a login shell to get to our progra
 constexpr seconds k_end_limit{8};      // for the far side to end a command (it allows itself 3)
 constexpr seconds k_abandon_limit{2};  // for our own side to give up
 constexpr std::size_t k_kept_before_mark = 2048;
+constexpr std::size_t k_longest_mark = 128;
+constexpr std::size_t k_longest_line = 64 * 1024;
 constexpr std::size_t k_feed_bytes = 256 * 1024;
 
 /// The last line with something on it, printable and short.
@@ -49,7 +51,11 @@ std::string_view MarkFilter::pass(std::string_view bytes) {
   if (found_) return bytes;
   before_.append(bytes);
   const std::size_t start = before_.find(token_);
-  const std::size_t end = start == std::string::npos ? start : before_.find('\n', start);
+  std::size_t end = start == std::string::npos ? start : before_.find('\n', start);
+  // A device that does not end the line is not waited for.
+  if (start != std::string::npos && before_.size() - start > k_longest_mark) {
+    end = std::min(end, start + k_longest_mark);
+  }
   if (end != std::string::npos) {
     found_ = true;
     const std::size_t mark = start + token_.size();
@@ -86,7 +92,7 @@ void Conversation::await_ready() {
   waiting_for_ready_ = true;
   while (!ready_ && !step(Clock::now() + k_tick)) {
   }
-  if (over_ && cause_ != Cause::none) verdict();
+  if (over_) verdict();
   command_.timeout = command_.idle = milliseconds(0);
 }
 
@@ -148,7 +154,7 @@ void Conversation::hand_out_lines(std::string_view bytes) {
   line_.append(bytes);
   while (!ready_ && !line_.empty()) {
     const std::size_t end = line_.find('\n');
-    if (end == std::string::npos && !last) return;
+    if (end == std::string::npos && !last && line_.size() < k_longest_line) return;
     const std::string line = line_.substr(0, end == std::string::npos ? end : end + 1);
     line_.erase(0, line.size());
     ready_ = line == "ready\n";
@@ -166,10 +172,11 @@ void Conversation::look_at_clocks() {
     }
   }
   if (cause_ != Cause::none) return;
-  const bool late = !filters_[Relay::output].found() && now - started_ > k_start_limit;
   if (!command_.cleanup && stop_ && stop_()) {
     end_it(Cause::interrupted);
-  } else if (late || (command_.timeout.count() > 0 && now - started_ > command_.timeout) ||
+  } else if (!filters_[Relay::output].found() && now - started_ > k_start_limit) {
+    end_it(Cause::not_started);
+  } else if ((command_.timeout.count() > 0 && now - started_ > command_.timeout) ||
              (command_.idle.count() > 0 && now - relay_->last_activity() > command_.idle)) {
     end_it(Cause::timed_out);
   }
@@ -212,16 +219,16 @@ Exit Conversation::verdict() const {
                 ending.lost +
                     (command_.input ? ", after " + std::to_string(sent) + " bytes were sent" : ""));
   }
+  if (cause_ == Cause::timed_out) return {Exit::How::timed_out, 0, 0};
   const MarkFilter& output = filters_[Relay::output];
   if (!output.found() && cause_ != Cause::dismissed) {
     const std::string said = last_line(filters_[Relay::error].before());
     const std::string why = said.empty() ? last_line(output.before()) : said;
     throw Error(ErrorKind::device, "cannot run a command on", address_,
-                cause_ == Cause::timed_out ? "its login shell did not get to it in time"
-                : why.empty()              ? "its login shell ended without a word"
-                                           : "its login shell says: " + why);
+                cause_ == Cause::not_started ? "its login shell does not get to it"
+                : why.empty()                ? "its login shell ended without a word"
+                                             : "its login shell says: " + why);
   }
-  if (cause_ == Cause::timed_out) return {Exit::How::timed_out, 0, 0};
   const Exit exit = ending.exit.value_or(Exit{Exit::How::signalled, 0, 0});
   if (command_.input && exit.ok() && ending.input_cut) {
     throw Error(ErrorKind::device, "cannot send everything to", address_,

@@ -58,7 +58,7 @@ class Conversation {
 
  private:
   using Clock = Relay::Clock;
-  enum class Cause { none, timed_out, interrupted, dismissed };
+  enum class Cause { none, timed_out, not_started, interrupted, dismissed };
 
   bool step(Clock::time_point until);
   void feed();

@@ -206,6 +206,38 @@ TEST(SshWay, TriesAllAddressesOfAName) {
   EXPECT_EQ(connect_ssh(options, {}, {}, {})->run(Command{.script = "exit 4"}).code, 4);
 }
 
+TEST(SshWay, TakesIpv6WithAndWithoutScope) {
+  SshServerOptions server_options;
+  server_options.sshd_lines = {"ListenAddress ::1"};
+  const SshServer server(server_options);
+  for (const char* host : {"[::1]", "[::1%1]"}) {
+    SshOptions options;
+    options.host = server.user() + "@" + host + ":" + std::to_string(server.port());
+    options.accept_new_host_key = true;
+    try {
+      EXPECT_EQ(connect_ssh(options, {}, {}, {})->run(Command{.script = "exit 4"}).code, 4);
+    } catch (const Error& error) {
+      if (std::string(error.what()).find("there is no way") == std::string::npos) throw;
+      test::skip_or_fail("no IPv6 on the loopback interface");
+    }
+  }
+}
+
+TEST(SshWay, SaysThatTheConfigurationNeedsAnSshProgram) {
+  const SshServer server;
+  server.write_config("Port 1\n");
+  const char* path = getenv("PATH");
+  const std::string before = path == nullptr ? "" : path;
+  setenv("PATH", "/nowhere", 1);
+  std::vector<Warning> warnings;
+  const auto transport = connect_ssh(
+      server.options(), {}, [&](const Warning& warning) { warnings.push_back(warning); }, {});
+  setenv("PATH", before.c_str(), 1);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings[0].id, "ssh_config_ignored");
+  EXPECT_EQ(transport->run(Command{.script = "exit 4"}).code, 4);
+}
+
 TEST(SshWay, FollowsAnAliasOfTheConfiguration) {
   test::require_program("ssh");
   const SshServer server;

@@ -298,6 +298,17 @@ TEST(SshLogin, TakesAPasswordFromAPerson) {
   EXPECT_EQ(questions, 2);
 }
 
+TEST(SshLogin, NeedsNoKeyWhereTheAccountIsOpen) {
+  SshServerOptions options;
+  options.kind = SshServerOptions::Kind::dropbear;
+  options.password_hash = "";
+  options.dropbear_arguments = {"-B"};
+  const SshServer server(options);
+  fs::remove(server.ssh_dir() / "id_ed25519");
+  fs::remove(server.ssh_dir() / "id_ed25519.pub");
+  EXPECT_EQ(attempt(server.options()).error, "");
+}
+
 TEST(SshLogin, UsesTheAgent) {
   const SshServer server;
   const SshAgent agent;

@@ -165,7 +165,7 @@ std::vector<std::string> SshServer::sshd_command() {
 /// of its own.
 std::vector<std::string> SshServer::dropbear_command() {
   const std::string id = std::to_string(getuid()) + ":" + std::to_string(getgid());
-  const std::string password = options_.password_hash.empty() ? "x" : options_.password_hash;
+  const std::string password = options_.password_hash.value_or("x");
   const fs::path users = folder_.write(
       "passwd", user_ + ":" + password + ":" + id + "::" + home().string() + ":/bin/sh\n");
   const fs::path groups = folder_.write("group", "g:x:" + std::to_string(getgid()) + ":\n");

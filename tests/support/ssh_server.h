@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ struct SshServerOptions {
   std::string start_up;
   /// BusyBox is the only userland, and its ash the login shell and /bin/sh.
   bool busybox = false;
-  std::string password_hash;            ///< dropbear: the account's password as crypt(3) has it
+  std::optional<std::string>
+      password_hash;                    ///< dropbear: the account's password as crypt(3) has it
   std::vector<std::string> sshd_lines;  ///< more lines for sshd_config; they win
   std::vector<std::string> dropbear_arguments;  ///< more arguments for dropbear
 };

@@ -56,7 +56,7 @@ SshChannel::SshChannel(SshSession& session, std::shared_ptr<Relay> relay, std::s
   };
   ssh_callbacks_init(&callbacks_);
   if (channel_ != nullptr) ssh_set_channel_callbacks(channel_, &callbacks_);
-  due_ = asked_ + limits_.channel;
+  start_by_ = asked_ + limits_.channel;
 }
 
 SshChannel::~SshChannel() {
@@ -72,14 +72,15 @@ SshChannel::Step SshChannel::step() {
     if (relay_->group() > 1) kill_ = Kill{"KILL", relay_->group()};
     return fail("the command does not end");
   }
-  switch (state_) {
-    case State::opening:
-      return open();
-    case State::starting:
-      return start();
-    case State::running:
-      break;
+  if (state_ == State::opening) {
+    const Step opened = open();
+    if (opened != Step::moved) return opened;
   }
+  if (state_ == State::starting) {
+    const Step started = start();
+    if (started == Step::over) return started;
+  }
+  // Input follows the request to start without waiting for the answer: that saves a round trip.
   bool moved = send();
   moved = receive(Relay::output) || moved;
   moved = receive(Relay::error) || moved;
@@ -92,12 +93,14 @@ SshChannel::Step SshChannel::open() {
   if (result == SSH_OK) {
     answer_time_ = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - asked_);
     state_ = State::starting;
-    return start();
+    first_window_ = ssh_channel_window_size(channel_);
+    next_beat_ = due_ = Clock::now() + limits_.heartbeat;
+    return Step::moved;
   }
   if (result != SSH_AGAIN) {
     return fail("the server refuses to open a channel (" + session_.reason() + ")");
   }
-  if (Clock::now() < due_) return Step::idle;
+  if (Clock::now() < start_by_) return Step::idle;
   return fail("the server does not open a channel within " + duration_text(limits_.channel));
 }
 
@@ -105,14 +108,12 @@ SshChannel::Step SshChannel::start() {
   const int result = ssh_channel_request_exec(channel_, command_line_.c_str());
   if (result == SSH_OK) {
     state_ = State::running;
-    first_window_ = ssh_channel_window_size(channel_);
-    next_beat_ = due_ = Clock::now() + limits_.heartbeat;
     return Step::moved;
   }
   if (result != SSH_AGAIN) {
     return fail("the server refuses to run commands (" + session_.reason() + ")");
   }
-  if (Clock::now() < due_) return Step::idle;
+  if (Clock::now() < start_by_) return Step::idle;
   return fail("the server does not start a command within " + duration_text(limits_.channel));
 }
 

@@ -6,6 +6,7 @@
 #include <libssh/callbacks.h>
 #include <libssh/libssh.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -35,7 +36,9 @@ class SshChannel {
   /// The connection broke.
   void lose(const std::string& reason);
   /// When step() has something to do even if nothing happens.
-  Clock::time_point due() const { return due_; }
+  Clock::time_point due() const {
+    return state_ == State::running ? due_ : std::min(due_, start_by_);
+  }
   /// Between asking for the channel and the server's answer.
   std::optional<std::chrono::microseconds> answer_time() const { return answer_time_; }
   /// Once: a signal that has to reach the command's process group in another way, since nothing on
@@ -69,6 +72,7 @@ class SshChannel {
   ssh_channel_callbacks_struct callbacks_{};
   State state_ = State::opening;
   Clock::time_point asked_ = Clock::now();
+  Clock::time_point start_by_;
   Clock::time_point due_ = Clock::time_point::max();
   Clock::time_point next_beat_{};
   std::optional<std::chrono::microseconds> answer_time_;
