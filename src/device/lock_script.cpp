@@ -92,10 +92,15 @@ while :; do
     [ $m -lt 15 ] || { rmdir "$L.takeover" 2>/dev/null; m=0; }
   fi
 done
-drop() { [ "$(content)" != "$mine" ] || rm -f "$L"; }
+# Neither a second signal nor a word of the shell to a link that is gone must cut this short.
+drop() {
+  trap '' HUP INT TERM PIPE
+  [ "$(content)" != "$mine" ] || rm -f "$L"
+}
 trap drop EXIT
-trap 'exit 0' HUP INT TERM
+trap "trap '' HUP INT TERM PIPE; exit 0" HUP INT TERM
 echo ready
+exec >/dev/null 2>&1
 while [ "$(content)" = "$mine" ]; do
   sleep 30 &
   wait $!

@@ -136,11 +136,12 @@ make_run_folder() {
 
 // Runs the words "$@" for at most $LIMIT seconds. The watcher is ended with KILL, since a signal
 // that a young process of the shell could handle may be lost; so it sleeps in short steps and
-// leaves none behind for long. Whether it struck is seen from the time that went by.
+// leaves none behind for long. Whether it struck is seen from the time that went by. Neither
+// a second signal nor a word to a link that is gone must cut the tidying up short.
 constexpr const char* k_run = R"SH(
 cd "$RD" || die run "cannot enter $RD"
-trap 'cd /; rm -rf "$RD"' EXIT
-trap 'exit 143' HUP INT TERM
+trap "trap '' HUP INT TERM; cd /; rm -rf \"\$RD\"" EXIT
+trap "trap '' HUP INT TERM; exit 143" HUP INT TERM
 ulimit -c 0 2>/dev/null
 exec 4>&2 2>/dev/null
 device_state before
@@ -149,6 +150,7 @@ read -r u0 _ </proc/uptime
 printf '@%s raw\n' "$N"
 "$@" </dev/null 2>&4 4>&- &
 p=$!
+trap '' PIPE
 (
   while [ "$LIMIT" -gt 0 ]; do
     n=$((LIMIT < 5 ? LIMIT : 5))
