@@ -205,7 +205,7 @@ TEST_P(RemoteScript, EndsTheTreeWhereSetsidIsMissing) {
   Shell shell(shell_, "(sleep 1000; true) & echo $!; sleep 1001; true", {},
               "PATH=" + tools.path().string() + "; ");
   const int pid = shell.command_pid();
-  std::this_thread::sleep_for(100ms);
+  while (shell.output().empty()) std::this_thread::sleep_for(10ms);
   const int child = std::stoi(shell.output());
   shell.end_input();
   EXPECT_TRUE(shell.wait(20s));

@@ -486,6 +486,34 @@ INSTANTIATE_TEST_SUITE_P(Servers, BrokenLink, testing::Values(Kind::openssh, Kin
                            return shape.param == Kind::openssh ? "sshd" : "dropbear";
                          });
 
+// With the times that jobs have, once: the login shells are dash (where it is /bin/sh) and
+// BusyBox's ash.
+TEST(SilentLink, EndsWhatRunsThereAfterThirtySeconds) {
+  SshServerOptions small;
+  small.kind = Kind::dropbear;
+  small.busybox = true;
+  const SshServer usual;
+  TcpProxy usual_proxy(usual.port());
+  const auto to_usual = connect_by(usual_proxy, usual);
+  const SshServer busybox(small);
+  TcpProxy busybox_proxy(busybox.port());
+  const auto to_busybox = connect_by(busybox_proxy, busybox);
+  std::vector<std::string> pids(2);
+  std::vector<std::unique_ptr<Process>> running;
+  for (Transport* transport : {to_usual.get(), to_busybox.get()}) {
+    Command command{.script = "echo $$; echo ready; while :; do sleep 1; done"};
+    command.output = [&pid = pids[running.size()]](std::string_view text) { pid += text; };
+    running.push_back(transport->start(command));
+  }
+  usual_proxy.stall();
+  busybox_proxy.stall();
+  for (const auto& process : running) {
+    while (process->running()) std::this_thread::sleep_for(100ms);
+    EXPECT_THAT(error_of([&] { process->stop(); }), HasSubstr("silent for 30 s"));
+  }
+  for (const std::string& pid : pids) EXPECT_TRUE(test::process_gone(std::stoi(pid), 60s));
+}
+
 TEST(SshSession, KeepsManyCommandsApart) {
   const SshServer server;
   const auto transport = connect_ssh(server.options(), {}, {}, {});

@@ -76,6 +76,12 @@ std::vector<DeviceKind> local_devices() {
   return devices;
 }
 
+std::vector<DeviceKind> far_devices() {
+  std::vector<DeviceKind> devices = all_devices();
+  std::erase_if(devices, [](const DeviceKind& kind) { return kind.link == Link::local; });
+  return devices;
+}
+
 std::vector<DeviceKind> few_devices() {
   std::vector<DeviceKind> all = all_devices();
   return {all[0], all[5]};
@@ -93,6 +99,20 @@ std::unique_ptr<Transport> TestDevice::connect(StopRequested stop) {
     return connect_ssh(server.options(), std::move(stop), {}, {});
   }
   return through_shell(make_local_transport(std::move(stop)), "");
+}
+
+int TestDevice::port() const {
+  return server_of(kind_.link).port();
+}
+
+std::unique_ptr<Transport> TestDevice::connect_by(int port, const SshLimits& limits) {
+  const SshServer& server = server_of(kind_.link);
+  setenv("STAB_SSH_DIR", server.ssh_dir().c_str(), 1);
+  SshOptions options = server.options();
+  options.port = port;
+  options.accept_new_host_key = true;
+  options.limits = limits;
+  return connect_ssh(options, [] { return false; }, {}, {});
 }
 
 std::unique_ptr<Transport> TestDevice::connect_as_nobody() {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "stab/device/ssh_transport.h"
 #include "stab/device/transport.h"
 #include "support/temp_dir.h"
 
@@ -35,6 +36,8 @@ inline void PrintTo(const DeviceKind& kind, std::ostream* out) {
 std::vector<DeviceKind> all_devices();
 /// Those of them that are this machine without a server.
 std::vector<DeviceKind> local_devices();
+/// Those with a server.
+std::vector<DeviceKind> far_devices();
 /// Two of them, for tests that take long.
 std::vector<DeviceKind> few_devices();
 
@@ -46,6 +49,10 @@ class TestDevice {
   const DeviceKind& kind() const { return kind_; }
   /// A new connection to it.
   std::unique_ptr<Transport> connect(StopRequested stop = [] { return false; });
+  /// Of its SSH server.
+  int port() const;
+  /// A new connection by a proxy that listens on `port`.
+  std::unique_ptr<Transport> connect_by(int port, const SshLimits& limits);
   /// A new connection as another user (nobody); null where that is not possible.
   std::unique_ptr<Transport> connect_as_nobody();
 
