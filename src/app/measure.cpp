@@ -21,6 +21,13 @@ std::string run_id(int number) {
   return text;
 }
 
+/// A runtime's words, and what they mean where they do not say it.
+std::string explained(const std::string& words) {
+  if (words.find("failed to initialize XNNPACK") != std::string::npos)
+    return words + ": its cpuinfo cannot make sense of this device's processor";
+  return words;
+}
+
 class Measurement {
  public:
   Measurement(TrialRunner& runner, const MeasureRequest& request)
@@ -201,7 +208,7 @@ class Measurement {
 
   static void fail(SingleOutcome& state, const std::string& reason) {
     state.failed = true;
-    state.reason = reason;
+    state.reason = explained(reason);
   }
 
   /// The two fastest are told apart as finely as wanted (one alone: its own interval).
