@@ -109,10 +109,13 @@ class Scheduling {
   }
 
   Measured measure_on_device() {
-    clock_.start("connect and upload");
+    clock_.start("connect");
     progress_.update("connect", 0, 0, options_.ip);
     bench_ = std::make_unique<Workbench>(options_, job_, progress_, stop_);
     if (baseline_) check_baseline(make_context(), baseline_->threads);
+    clock_.watch([this] { return bench_->target().use(); });
+    clock_.start("upload");
+    bench_->upload();
     clock_.start("profile");
     return profile();
   }

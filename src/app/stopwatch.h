@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the stages of a job take on this machine.
+// How long the stages of a job take on this machine, and what of it the device works.
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "stab/app/target.h"
 #include "stab/core/result.h"
 
 namespace stab {
@@ -19,13 +21,22 @@ class Stopwatch {
     stop();
     stages_.push_back({name, 0, 0, 0});
     stage_begin_ = Clock::now();
+    use_before_ = use_ ? use_() : DeviceUse();
     running_ = true;
   }
 
   void stop() {
-    if (running_) stages_.back().host_s = seconds_since(stage_begin_);
+    if (!running_) return;
+    Stage& stage = stages_.back();
+    stage.host_s = seconds_since(stage_begin_);
+    const DeviceUse use = use_ ? use_() : DeviceUse();
+    stage.device_s = use.run_seconds - use_before_.run_seconds;
+    stage.bytes = use.bytes - use_before_.bytes;
     running_ = false;
   }
+
+  /// Where to look for what the device did, from now on.
+  void watch(std::function<DeviceUse()> use) { use_ = std::move(use); }
 
   /// Seconds since the beginning.
   double total() const { return seconds_since(begin_); }
@@ -39,6 +50,8 @@ class Stopwatch {
   std::vector<Stage>& stages_;
   Clock::time_point begin_;
   Clock::time_point stage_begin_;
+  std::function<DeviceUse()> use_;
+  DeviceUse use_before_;
   bool running_ = false;
 };
 

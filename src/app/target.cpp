@@ -39,7 +39,7 @@ Target::Target(const Options& options, Progress& progress, StopRequested stop)
     show_upload(done, total);
   };
   session_ = std::make_unique<Session>(*transport_, std::move(session));
-  place_runtime(options, found);
+  check_runtime_against(options, found);
 }
 
 void Target::show_upload(std::uint64_t done, std::uint64_t total) {
@@ -62,13 +62,24 @@ std::vector<Warning> Target::warnings() const {
   return all;
 }
 
-void Target::choose_runner(const Options& options, const Runtime& runtime,
-                           std::string& local_runner) {
+RunResult Target::run(const RunRequest& request) {
+  RunResult result = session_->run(request);
+  run_seconds_ += result.device_seconds.value_or(0);
+  for (const FetchedFile& file : result.files) fetched_bytes_ += file.bytes;
+  return result;
+}
+
+DeviceUse Target::use() const {
+  return {run_seconds_, session_->uploaded().stream_bytes + fetched_bytes_};
+}
+
+void Target::choose_runner(const Options& options) {
+  const Runtime& runtime = runtime_files_;
   const auto own = find_own_runner(
       runtime.machine, {environment_value("STAB_RUNNER_DIR"), fs::read_symlink("/proc/self/exe")});
   runner_.is_stab_runner = own && !options.use_runtime_runner;
   if (runner_.is_stab_runner) {
-    local_runner = own->string();
+    local_runner_ = own->string();
     return;
   }
   if (!runtime.runner) {
@@ -82,23 +93,27 @@ void Target::choose_runner(const Options& options, const Runtime& runtime,
   }
 }
 
-void Target::place_runtime(const Options& options, const Preflight& found) {
+void Target::check_runtime_against(const Options& options, const Preflight& found) {
   const fs::path folder = locate_runtime(
       {options.runtime, environment_value("STAB_RUNTIME"), device_.arch, fs::current_path()});
-  const Runtime runtime = read_runtime(folder);
+  runtime_files_ = read_runtime(folder);
+  const Runtime& runtime = runtime_files_;
   const RuntimeTarget target = runtime_target(*transport_, runtime, found);
   const RuntimeCheck check = check_runtime(runtime, target, options.backends);
-  std::string local_runner;
-  choose_runner(options, runtime, local_runner);
+  choose_runner(options);
   runtime_ = runtime_info(runtime, check, runner_.is_stab_runner);
   warnings_.insert(warnings_.end(), runtime.warnings.begin(), runtime.warnings.end());
   warnings_.insert(warnings_.end(), check.warnings.begin(), check.warnings.end());
+}
+
+void Target::upload_runtime() {
+  const Runtime& runtime = runtime_files_;
   std::string base = runtime.folder;
   if (transport_->link().local) {
-    runner_.path = runner_.is_stab_runner ? local_runner : runtime.folder + "/" + *runtime.runner;
+    runner_.path = runner_.is_stab_runner ? local_runner_ : runtime.folder + "/" + *runtime.runner;
   } else {
     FileTree tree = tree_of("rt", runtime.files);
-    if (runner_.is_stab_runner) tree.add_file("stab-runner", local_runner, true);
+    if (runner_.is_stab_runner) tree.add_file("stab-runner", local_runner_, true);
     base = session_->put({tree}).front();
     runner_.path = base + "/" + (runner_.is_stab_runner ? "stab-runner" : *runtime.runner);
   }

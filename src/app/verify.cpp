@@ -128,8 +128,11 @@ Result verify(const Options& options, Progress& progress, const StopRequested& s
   const Schedule schedule = read_schedule(job.package());
   std::optional<EarlierResult> baseline;
   if (options.baseline) baseline = read_earlier_result(*options.baseline);
-  clock.start("connect and upload");
+  clock.start("connect");
   Workbench bench(options, job, progress, stop);
+  clock.watch([&] { return bench.target().use(); });
+  clock.start("upload");
+  bench.upload();
   result.stab = stab_info();
   result.threads = schedule.threads;
   result.algorithm = schedule.algorithm;

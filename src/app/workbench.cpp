@@ -11,7 +11,6 @@ Workbench::Workbench(const Options& options, const Job& job, Progress& progress,
   config_.run = [this](const RunRequest& request) { return target_.run(request); };
   config_.package = &job.package();
   config_.outputs = job.model.subgraphs.at(0).outputs.size();
-  config_.runner = target_.runner();
   config_.stage = [this](const FileList& files) { return target_.stage(files); };
   config_.shape_argument = shape_argument(job.shapes);
   config_.affinity = options.affinity;
@@ -25,8 +24,13 @@ Workbench::Workbench(const Options& options, const Job& job, Progress& progress,
       std::cerr << text;
     };
   }
+}
+
+void Workbench::upload() {
+  target_.upload_runtime();
+  config_.runner = target_.runner();
   trials_ = make_device_trials(config_);
-  target_.stage(job.package().files);
+  target_.stage(config_.package->files);
 }
 
 }  // namespace stab

@@ -20,35 +20,47 @@
 
 namespace stab {
 
+/// What a job has cost so far.
+struct DeviceUse {
+  double run_seconds = 0;   ///< that runners lived, by the device's own clock
+  std::uint64_t bytes = 0;  ///< sent there and brought back
+};
+
 class Target {
  public:
-  /// Connects, checks the device and the runtime against each other, and sends what is missing.
-  /// Throws Error(device) or Error(input).
+  /// Connects and checks the device and the runtime against each other. Throws Error(device) or
+  /// Error(input).
   Target(const Options& options, Progress& progress, StopRequested stop);
 
+  /// Sends what is missing of the runtime and the runner. Comes before everything that follows.
+  void upload_runtime();
   /// One run of the runner there.
-  RunResult run(const RunRequest& request) { return session_->run(request); }
+  RunResult run(const RunRequest& request);
+  DeviceUse use() const;
   const DeviceInfo& device() const { return device_; }
   const RuntimeInfo& runtime() const { return runtime_; }
   const RunnerOnDevice& runner() const { return runner_; }
   std::vector<Warning> warnings() const;
-  std::uint64_t bytes_sent() const { return session_->uploaded().stream_bytes; }
   /// Puts a package there; the same files are sent once.
   std::string stage(const FileList& files);
 
  private:
   Preflight look_at_device(const Options& options, const std::string& folder);
   void show_upload(std::uint64_t done, std::uint64_t total);
-  void place_runtime(const Options& options, const Preflight& found);
-  void choose_runner(const Options& options, const Runtime& runtime, std::string& local_runner);
+  void check_runtime_against(const Options& options, const Preflight& found);
+  void choose_runner(const Options& options);
   void ask_runner();
 
   Progress& progress_;
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Session> session_;
   DeviceInfo device_;
+  Runtime runtime_files_;
   RuntimeInfo runtime_;
+  std::string local_runner_;
   RunnerOnDevice runner_;
+  double run_seconds_ = 0;
+  std::uint64_t fetched_bytes_ = 0;
   std::chrono::steady_clock::time_point upload_begin_{};
   std::map<std::string, std::string> staged_;  ///< hash of the files -> path there
   std::vector<Warning> warnings_;

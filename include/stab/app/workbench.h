@@ -14,9 +14,10 @@ namespace stab {
 
 class Workbench {
  public:
-  /// Connects and brings runtime, runner and the package as it is into place. `job` must outlive
-  /// it.
+  /// Connects and checks the device. `job` must outlive it.
   Workbench(const Options& options, const Job& job, Progress& progress, const StopRequested& stop);
+  /// Brings runtime, runner and the package as it is into place. Comes before all trials.
+  void upload();
 
   Target& target() { return target_; }
   TrialRunner& trials() { return *trials_; }
