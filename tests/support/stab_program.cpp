@@ -39,7 +39,8 @@ void append_options(Words& words, const std::vector<std::pair<std::string, std::
 
 }  // namespace
 
-StabProgram::StabProgram() : program_((fs::path(STAB_BUILD_DIR) / "stab").string()) {
+StabProgram::StabProgram(Environment more)
+    : environment_(std::move(more)), program_((fs::path(STAB_BUILD_DIR) / "stab").string()) {
   if (!fs::exists(program_)) skip_or_fail("no " + program_ + ": the target stab was not built");
   require_runner(host_arch());
 }
@@ -65,8 +66,9 @@ fs::path StabProgram::real_package(const std::string& name, std::string_view mod
 
 ProcessOptions StabProgram::process_options() const {
   ProcessOptions options;
-  options.environment = Environment{{"PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"},
-                                    {"HOME", folder().string()}};
+  options.environment = environment_;
+  options.environment->insert(
+      {{"PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"}, {"HOME", folder().string()}});
   options.working_dir = folder();
   options.timeout_seconds = 600;
   return options;
@@ -80,18 +82,20 @@ ProcessResult StabProgram::run(const Words& words) const {
 
 Words StabProgram::schedule_words(const fs::path& package, const std::string& runtime,
                                   const Words& more) const {
-  Words words = {program_, "--nnpackage", package.string(), "--ip", "local"};
-  append_options(words,
-                 {{"--runtime", require_runtime_of_this_machine(runtime).string()},
-                  {"--trace-dir", "traces"},
-                  {"-o", "out"},
-                  {"--remote-dir", (folder() / "work").string()},
-                  {"--lock-wait", "10m"},
-                  {"-w", "1"},
-                  {"-r", "6"},
-                  {"--rounds", "3"},
-                  {"--max-rounds", "3"}},
-                 more);
+  Words words = {program_, "--nnpackage", package.string()};
+  std::vector<std::pair<std::string, std::string>> usual = {
+      {"--ip", "local"},
+      {"--trace-dir", "traces"},
+      {"-o", "out"},
+      {"--remote-dir", (folder() / "work").string()},
+      {"--lock-wait", "10m"},
+      {"-w", "1"},
+      {"-r", "6"},
+      {"--rounds", "3"},
+      {"--max-rounds", "3"}};
+  if (!runtime.empty())
+    usual.emplace_back("--runtime", require_runtime_of_this_machine(runtime).string());
+  append_options(words, usual, more);
   return words;
 }
 

@@ -18,8 +18,9 @@ using Words = std::vector<std::string>;
 
 class StabProgram {
  public:
-  /// Makes the folders. A test that lacks the built program ends (skip_or_fail).
-  StabProgram();
+  /// Makes the folders. A test that lacks the built program ends (skip_or_fail). `more` joins the
+  /// environment of all that is started.
+  explicit StabProgram(Environment more = {});
 
   /// Everything of this object lies here: traces, scheduled packages, the work folder.
   const std::filesystem::path& folder() const { return dir_.path(); }
@@ -36,8 +37,9 @@ class StabProgram {
 
   /// `stab WORDS...`, with a clean environment.
   ProcessResult run(const Words& words) const;
-  /// The main job on this machine with a fetched runtime ("onert-1.30"), as short as it can be:
-  /// three rounds of two runs.
+  /// The main job with a fetched runtime ("onert-1.30"), as short as it can be: three rounds of two
+  /// runs; on this machine unless `more` has another --ip. The runtime is empty where `more` has
+  /// it.
   ProcessResult schedule(const std::filesystem::path& package, const std::string& runtime,
                          const Words& more = {}) const;
   /// The words of that job, to be run otherwise.
@@ -50,6 +52,7 @@ class StabProgram {
 
  private:
   TempDir dir_;
+  Environment environment_;
   std::string program_;
 };
 
