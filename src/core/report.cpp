@@ -50,7 +50,7 @@ std::string device_words(const Context& context) {
   text += device.transport == "local" ? "this machine" : device.host;
   text += ", " + device.arch;
   if (cores > 0) text += ", " + count_of(static_cast<std::size_t>(cores), "core");
-  if (device.soc && !device.emulated) text += ", " + *device.soc;
+  if (device.soc) text += ", " + *device.soc;
   if (device.emulated) text += " (emulated: its timings are the emulator's)";
   return text;
 }

@@ -180,12 +180,8 @@ std::string render_verdict(const Result& result) {
   text += skipped_words(result, plan);
   text += result.summary.package_path ? ": wrote " + *result.summary.package_path
                                       : ": " + result.context.package.name + " as it is";
-  const Plan* single = result.find_plan(result.baseline);
   if (result.all_on_one_backend && plan != nullptr) {
-    const std::string backend =
-        plan->placement.empty()
-            ? k_cpu
-            : (single != nullptr ? single->backend.value_or(k_cpu) : "one backend");
+    const std::string backend = plan->placement.empty() ? k_cpu : plan->placement.begin()->second;
     const std::string everything =
         backend == k_cpu ? "everything on cpu" : "everything that " + backend + " can run on it";
     text += is_surely_best(result, *plan) ? ", " + everything + " is best"

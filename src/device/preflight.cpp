@@ -191,12 +191,28 @@ std::vector<CoreGroup> cores_of(const Facts& facts) {
   return group_cores(cores);
 }
 
+/// Cores of Arm's own by their part number, as /proc/cpuinfo has it where it names nothing.
+std::optional<std::string> arm_core(std::string_view part) {
+  constexpr std::pair<std::string_view, std::string_view> k_cores[] = {
+      {"0xc05", "Cortex-A5"},  {"0xc07", "Cortex-A7"},  {"0xc08", "Cortex-A8"},
+      {"0xc09", "Cortex-A9"},  {"0xc0d", "Cortex-A17"}, {"0xc0e", "Cortex-A17"},
+      {"0xc0f", "Cortex-A15"}, {"0xd01", "Cortex-A32"}, {"0xd03", "Cortex-A53"},
+      {"0xd04", "Cortex-A35"}, {"0xd05", "Cortex-A55"}, {"0xd07", "Cortex-A57"},
+      {"0xd08", "Cortex-A72"}, {"0xd09", "Cortex-A73"}, {"0xd0a", "Cortex-A75"},
+      {"0xd0b", "Cortex-A76"}, {"0xd41", "Cortex-A78"}, {"0xd44", "Cortex-X1"}};
+  for (const auto& [number, name] : k_cores) {
+    if (number == part) return std::string(name);
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> soc_of(const Facts& facts) {
   for (const std::string& text :
        {facts.first("model"), facts.cpuinfo("Model"), facts.first("soc"), facts.cpuinfo("Hardware"),
         facts.cpuinfo("model name"), facts.cpuinfo("Processor"), facts.first("board")}) {
     if (!text.empty()) return text;
   }
+  if (facts.cpuinfo("CPU implementer") == "0x41") return arm_core(facts.cpuinfo("CPU part"));
   return std::nullopt;
 }
 

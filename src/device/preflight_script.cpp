@@ -31,7 +31,7 @@ n_=0
 while IFS= read -r l && [ $n_ -lt 2000 ]; do
   n_=$((n_ + 1))
   case $l in
-    processor*|'model name'*|Hardware*|Model*|Serial*|Processor*|'CPU part'*|vendor_id*) say "dev cpuinfo $l" ;;
+    processor*|'model name'*|Hardware*|Model*|Serial*|Processor*|'CPU part'*|'CPU implementer'*|vendor_id*) say "dev cpuinfo $l" ;;
   esac
 done 2>/dev/null <"$R/proc/cpuinfo"
 for c in "$R"/sys/devices/system/cpu/cpu[0-9]*; do

@@ -264,6 +264,12 @@ TEST_F(ParsePreflight, KnowsTheCLibraryFromWhateverSpeaksOfIt) {
   EXPECT_EQ(libc("dev node x"), "");
 }
 
+TEST_F(ParsePreflight, NamesACoreByItsNumbersWhereNothingElseDoes) {
+  line("dev cpuinfo CPU implementer\t: 0x41");
+  line("dev cpuinfo CPU part\t: 0xd08");
+  EXPECT_THAT(parse().device.soc, Optional(std::string("Cortex-A72")));
+}
+
 TEST_F(ParsePreflight, TellsAnEmulatedDevice) {
   EXPECT_FALSE(parse().device.emulated);
   const Answer before = answer_;
