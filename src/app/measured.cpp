@@ -162,7 +162,9 @@ Measured read_back(const Job& job, const Options& options) {
   }
   if (measured.singles.empty()) {
     throw Error(ErrorKind::input, "cannot schedule from the traces of", job.package().name,
-                "no run in them can be used", "profiling again");
+                "no run in them can be used" +
+                    (measured.warnings.empty() ? "" : "; first: " + measured.warnings.front().text),
+                "profiling again");
   }
   return measured;
 }

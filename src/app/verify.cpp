@@ -96,9 +96,28 @@ void compare_with(const EarlierResult& baseline, const Options& options, Result&
   if (result.error) result.outcome = Outcome::failed;
 }
 
-void judge(const ProofOutcome& outcome, Result& result) {
-  const Plan* plan = result.find_plan(k_scheduled);
+/// The way that the record promises has to work; one that asks less of the user may.
+bool works_as_promised(const std::string& promised, const std::string& found) {
+  const auto effort = [](const std::string& way) {
+    return way == "api" ? 3 : way == "env" ? 2 : way == "config" ? 1 : 0;
+  };
+  return effort(found) <= effort(promised);
+}
+
+void judge(const ProofOutcome& outcome, const std::optional<std::string>& promised,
+           Result& result) {
+  Plan* plan = nullptr;
+  for (Plan& candidate : result.plans) {
+    if (candidate.id == k_scheduled) plan = &candidate;
+  }
   result.chosen = k_scheduled;
+  const std::string found = result.delivery.works.value_or("none_needed");
+  if (promised && plan->applied.status == ProofStatus::pass &&
+      !works_as_promised(*promised, found)) {
+    plan->applied.status = ProofStatus::fail;
+    plan->applied.reason = "it was to be delivered by " + *promised +
+                           ", which this runtime does not follow; " + found + " would work";
+  }
   const bool applied = plan->applied.status == ProofStatus::pass;
   const bool equal = plan->equal.status != ProofStatus::fail;
   const bool fast = plan->faster.status != FasterStatus::slower;
@@ -155,7 +174,7 @@ Result verify(const Options& options, Progress& progress, const StopRequested& s
   progress.clear();
   take_proofs(ProofOutcome(outcome), result);
   for (const Warning& warning : bench.target().warnings()) result.warnings.push_back(warning);
-  judge(outcome, result);
+  judge(outcome, schedule.works, result);
   if (baseline && !result.error) compare_with(*baseline, options, result);
   return result;
 }

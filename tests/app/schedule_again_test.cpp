@@ -6,6 +6,7 @@
 #include "stab/core/result.h"
 #include "stab/core/sha256.h"
 #include "support/real_world.h"
+#include "support/recorded.h"
 #include "support/stab_program.h"
 
 namespace stab {
@@ -145,6 +146,27 @@ TEST_F(ScheduleAgain, ButNotFromNothing) {
   const ProcessResult result = stab_.schedule_again(package_);
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_THAT(result.err, HasSubstr("net.partial"));
+}
+
+/// The tool that came first wrote the recorded configuration from the same traces.
+TEST(ScheduleGreedy, WritesTheMapOfTheFirstToolByteForByte) {
+  const StabProgram stab;
+  const fs::path package = stab.real_package("hand_landmark", "hand_landmark.tflite");
+  for (const char* backend : {"cpu", "ruy", "xnnpack"}) {
+    stab.dir().write(std::string("traces/") + backend + "_1",
+                     test::recorded_run("onert-1.26-armv7", "hand_landmark", backend).averaged);
+  }
+  const ProcessResult result = stab.schedule_again(package, {"--algorithm", "greedy"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::string first =
+      read_text(fs::path(STAB_TEST_DATA) / "greedy" / "onert-1.26-armv7.hand_landmark.cfg");
+  const auto line_of = [](const std::string& text, const std::string& key) {
+    const std::size_t at = text.find(key + "=");
+    return at == std::string::npos ? "" : text.substr(at, text.find('\n', at) - at);
+  };
+  const std::string ours = read_text(stab.written("hand_landmark") / "metadata" / "config.cfg");
+  EXPECT_GT(line_of(first, "OP_BACKEND_MAP").size(), 20U);
+  EXPECT_EQ(line_of(ours, "OP_BACKEND_MAP"), line_of(first, "OP_BACKEND_MAP"));
 }
 
 }  // namespace

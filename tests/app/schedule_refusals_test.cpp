@@ -47,6 +47,20 @@ TEST_F(ScheduleRefusals, OfUsage) {
               HasSubstr("the package that is read"));
 }
 
+TEST_F(ScheduleRefusals, OfTracesWhereTheyWouldReplaceAPackage) {
+  const fs::path package = stab_.package("net", k_relu);
+  const std::string model = test::read_text(package / "net.tflite");
+  const std::string beside = package.parent_path().string();
+  EXPECT_THAT(error_of(schedule(package, {"--trace-dir", beside}), 2),
+              HasSubstr("the package that is read"));
+  EXPECT_THAT(error_of(schedule(package, {"--trace-dir", "out"}), 2),
+              HasSubstr("the scheduled package goes there"));
+  stab_.dir().write("traces/net/thesis.txt", "mine");
+  EXPECT_THAT(error_of(schedule(package), 5), HasSubstr("stab did not make it"));
+  EXPECT_EQ(test::read_text(package / "net.tflite"), model);
+  EXPECT_EQ(test::read_text(stab_.folder() / "traces/net/thesis.txt"), "mine");
+}
+
 TEST_F(ScheduleRefusals, OfBadInput) {
   const fs::path package = stab_.package("net", k_relu);
   EXPECT_THAT(error_of(schedule(stab_.folder() / "absent"), 3), HasSubstr("absent"));

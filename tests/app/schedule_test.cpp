@@ -190,6 +190,57 @@ TEST_F(ScheduleReal, TakesSeveralThreadsAMaskAndTheUsersOwnInputs) {
   EXPECT_TRUE(fs::exists(stab_.traces("small") / "cpu_2.0.chrome.json"));
 }
 
+TEST_F(ScheduleReal, PlacesTheOperationsAroundControlFlow) {
+  const fs::path package = stab_.package("branch", R"(
+    input c bool[1]
+    input a f32[1,16]
+    const k f32[1,16] = 2
+    const w f32[16,16]
+    const b f32[16]
+    d f32[1,16] = IF(c, a) then=yes else=no
+    e f32[1,16] = FULLY_CONNECTED(d, w, b)
+    output e
+    graph yes
+    input x f32[1,16]
+    const m f32[1,16] = 2
+    y = MUL(x, m)
+    output y
+    graph no
+    input x f32[1,16]
+    const m f32[1,16] = 3
+    y = ADD(x, m)
+    output y
+  )");
+  const ProcessResult result =
+      stab_.schedule(package, "onert-1.30", {"--pin", "1=ruy", "--no-verify"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(unwrapped(result.out), HasSubstr("applied pass"));
+  EXPECT_EQ(record_of(stab_.written("branch")).chosen.placement, (Placement{{{0, 1}, "ruy"}}));
+}
+
+TEST_F(ScheduleReal, VerifiesWhatIsStillTrueAndEndsWith6WhereItIsNot) {
+  const fs::path package = stab_.real_package("onet", "onet.tflite");
+  const auto verify = [&](const std::string& runtime) {
+    return stab_.run({"verify", "--nnpackage", stab_.written("onet").string(), "--ip", "local",
+                      "--runtime", test::require_runtime(runtime + "-x86_64").string(),
+                      "--remote-dir", (stab_.folder() / "work").string(), "-w", "1", "-r", "6",
+                      "--rounds", "3"});
+  };
+  ASSERT_EQ(stab_.schedule(package, "onert-1.26", {"--no-verify"}).exit_code, 0);
+  const std::string record = read_text(stab_.written("onet") / "metadata" / "stab.json");
+  const ProcessResult good = verify("onert-1.26");
+  EXPECT_EQ(good.exit_code, 0) << good.err;
+  EXPECT_THAT(last_line(good.out), StartsWith("proven: "));
+  EXPECT_EQ(read_text(stab_.written("onet") / "metadata" / "stab.json"), record);
+
+  // A schedule in the package is worth nothing where the runtime reads no packages.
+  fs::remove_all(stab_.written("onet"));
+  ASSERT_EQ(stab_.schedule(package, "onert-1.26", k_pins).exit_code, 0);
+  const ProcessResult elsewhere = verify("onert-1.30");
+  EXPECT_EQ(elsewhere.exit_code, 6) << elsewhere.out;
+  EXPECT_THAT(elsewhere.err, HasSubstr("it is not applied: it was to be delivered by config"));
+}
+
 TEST_F(ScheduleReal, WritesTheSameScheduleEachTime) {
   const fs::path package = stab_.real_package("onet", "onet.tflite");
   std::set<std::string> configs;
