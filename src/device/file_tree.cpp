@@ -14,6 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t k_most_files = 100'000;
+constexpr std::size_t k_most_entries = 2 * k_most_files;  // folders among them
 constexpr std::size_t k_longest_path = 1'024;
 
 [[noreturn]] void refuse(const std::string& subject, std::string why) {
@@ -103,12 +104,20 @@ FileTree::FileTree(std::string kind) : kind_(std::move(kind)) {
 FileTree FileTree::of_folder(std::string kind, const fs::path& folder) {
   FileTree tree(std::move(kind));
   std::error_code failed;
+  // In order, so that each of them joins the tree at its end.
+  std::vector<std::pair<std::string, fs::directory_entry>> found;
   fs::recursive_directory_iterator entries(folder, failed);
   if (failed) refuse(folder.string(), failed.message());
   for (const fs::recursive_directory_iterator end; entries != end; entries.increment(failed)) {
-    const fs::path& entry = entries->path();
-    std::string path = entry.lexically_relative(folder).generic_string();
-    if (entries->is_symlink()) {
+    if (found.size() >= k_most_entries) refuse(folder.string(), "it holds too many files");
+    found.emplace_back(entries->path().lexically_relative(folder).generic_string(), *entries);
+  }
+  if (failed) refuse(folder.string(), failed.message());
+  std::sort(found.begin(), found.end(),
+            [](const auto& one, const auto& other) { return one.first < other.first; });
+  for (auto& [path, item] : found) {
+    const fs::path& entry = item.path();
+    if (item.is_symlink()) {
       const std::string target = fs::read_symlink(entry, failed).generic_string();
       if (!failed && stays_inside(path, target) && fs::exists(entry)) {
         tree.add_link(std::move(path), target);
@@ -117,14 +126,13 @@ FileTree FileTree::of_folder(std::string kind, const fs::path& folder) {
       if (!fs::exists(entry)) refuse(entry.string(), "a symbolic link that leads nowhere");
       if (!fs::is_regular_file(entry))
         refuse(entry.string(), "a symbolic link to a folder outside");
-    } else if (entries->is_directory()) {
+    } else if (item.is_directory()) {
       continue;
-    } else if (!entries->is_regular_file()) {
+    } else if (!item.is_regular_file()) {
       refuse(entry.string(), "it is neither a file, nor a folder, nor a symbolic link");
     }
     tree.add_file(std::move(path), entry, is_executable(entry));
   }
-  if (failed) refuse(folder.string(), failed.message());
   return tree;
 }
 
