@@ -20,6 +20,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stab/core/error.h"
@@ -172,6 +173,7 @@ class Bench {
     const std::unique_ptr<Transport> transport = connect_ssh(options, [] { return false; }, {}, {});
     Uploader uploader(*transport, open_work_folder(*transport, to), {});
     uploader.put({tree});
+    if (uploader.summary().files_sent == 0) return;
     compressed_ = uploader.summary().compressed;
     stream_bytes_ = uploader.summary().stream_bytes;
   }
@@ -183,6 +185,10 @@ class Bench {
       const auto [least, most] = std::minmax_element(values.begin(), values.end());
       std::printf("%-8s %2d ms  %-9s  %-13s  %7.3f s  (%.3f to %.3f)", set, delay_ms_, what,
                   name.c_str(), median(values), *least, *most);
+      if (name == "stab" && std::string_view(what) == "first") {
+        std::printf("  %s, %.1f MB went over", compressed_ ? "packed in part" : "not packed",
+                    static_cast<double>(stream_bytes_) / 1e6);
+      }
       if (name != "stab") std::printf("  stab is %.2fx as fast", median(values) / ours);
       std::printf("\n");
     }
