@@ -70,7 +70,7 @@ ProcessOptions StabProgram::process_options() const {
   options.environment->insert(
       {{"PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"}, {"HOME", folder().string()}});
   options.working_dir = folder();
-  options.timeout_seconds = 600;
+  options.timeout_seconds = 1200;
   return options;
 }
 
