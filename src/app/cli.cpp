@@ -254,9 +254,6 @@ void add_result_options(CLI::App& app, Options& options, Raw& raw) {
       ->option_text("text|json")
       ->group(k_results)
       ->check(CLI::IsMember({"text", "json"}));
-  app.add_option("--json", options.json_file, "Also write the result as JSON")
-      ->option_text("FILE")
-      ->group(k_results);
   app.add_flag("-v,--verbose", options.verbosity,
                "More talk on standard error, and every operation in the report (repeatable)")
       ->group(k_results);
@@ -279,6 +276,20 @@ void add_baseline(CLI::App& app, Options& options) {
          "the same rounds; with --no-profile file against file")
       ->option_text("FILE")
       ->group(k_results);
+}
+
+/// For the jobs that end in a result.
+void add_result_files(CLI::App& app, Options& options) {
+  const auto add = [&](const char* name, std::optional<std::filesystem::path>& file,
+                       const char* text) {
+    app.add_option(name, file, text)->option_text("FILE")->group(k_results);
+  };
+  add("--json", options.json_file,
+      "Also write the result as JSON; here and for the next three '-' prints it instead of the "
+      "report");
+  add("--html", options.html_file, "Also write a page with charts, whole in one file");
+  add("--junit", options.junit_file, "Also write the proofs and the gate as a JUnit report");
+  add("--csv", options.csv_file, "Also write the operations as a table for spreadsheets");
 }
 
 CLI::Option* add_ip(CLI::App& app, Options& options) {
@@ -316,6 +327,15 @@ void finish(Options& options, const Raw& raw) {
     options.set.insert_or_assign(parse_pair(text, "--set").first, parse_pair(text, "--set").second);
   for (const std::string& text : raw.env)
     options.env.insert_or_assign(parse_pair(text, "--env").first, parse_pair(text, "--env").second);
+}
+
+/// Standard output carries one thing.
+void check_files(const Options& options) {
+  int printed = options.format == OutputFormat::json ? 1 : 0;
+  for (const auto* file :
+       {&options.json_file, &options.html_file, &options.junit_file, &options.csv_file})
+    printed += *file == "-" ? 1 : 0;
+  if (printed > 1) refuse("-", "standard output carries one result, not several");
 }
 
 void check_schedule(Options& options) {
@@ -388,7 +408,8 @@ enum Takes : unsigned {
   takes_measuring = 4,
   takes_proofs = 8,
   takes_deciding = 16,
-  takes_traces = 32
+  takes_traces = 32,
+  takes_result_files = 64
 };
 
 CLI::App* add_job(CLI::App& app, Options& options, Raw& raw, JobKind kind, const char* name,
@@ -411,6 +432,7 @@ CLI::App* add_job(CLI::App& app, Options& options, Raw& raw, JobKind kind, const
         ->group(k_results)
         ->capture_default_str();
   }
+  if ((takes & takes_result_files) != 0) add_result_files(*job, options);
   add_result_options(*job, options, raw);
   job->set_help_flag("-h,--help", "This text")->group(k_results);
   job->callback([&options, kind] { options.kind = kind; });
@@ -447,9 +469,10 @@ void add_compare(CLI::App& app, Options& options, Raw& raw) {
 
 void add_jobs(CLI::App& app, Options& options, Raw& raw) {
   app.require_subcommand(0, 1);
-  CLI::App* verify = add_job(app, options, raw, JobKind::verify, "verify",
-                             "Prove a package that was scheduled earlier, as it is; writes nothing",
-                             takes_package | takes_runtime | takes_measuring | takes_proofs);
+  CLI::App* verify =
+      add_job(app, options, raw, JobKind::verify, "verify",
+              "Prove a package that was scheduled earlier, as it is; writes nothing",
+              takes_package | takes_runtime | takes_measuring | takes_proofs | takes_result_files);
   add_baseline(*verify, options);
   add_gate_options(*verify, options, raw);
   add_compare(app, options, raw);
@@ -515,6 +538,7 @@ std::optional<Options> parse_command_line(int argc, const char* const* argv, std
       ->option_text("DIR")
       ->group(k_results)
       ->capture_default_str();
+  add_result_files(app, options);
   add_result_options(app, options, raw);
   add_baseline(app, options);
   add_gate_options(app, options, raw);
@@ -542,6 +566,7 @@ std::optional<Options> parse_command_line(int argc, const char* const* argv, std
   }
   finish(options, raw);
   if (options.kind != JobKind::schedule) check_job(options);
+  check_files(options);
   check_schedule(options);
   return options;
 }

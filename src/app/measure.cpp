@@ -7,6 +7,7 @@
 
 #include "stab/app/discover.h"
 #include "stab/core/error.h"
+#include "stab/core/report.h"
 #include "stab/core/statistics.h"
 
 namespace stab {
@@ -58,8 +59,19 @@ class Measurement {
     if (!request_.progress) return;
     const double done =
         round + static_cast<double>(position) / static_cast<double>(out_.singles.size());
-    request_.progress("round " + std::to_string(round + 1) + ": " + label, done,
+    request_.progress("round " + std::to_string(round + 1) + ": " + label + estimates(), done,
                       std::max(request_.rounds, round + 1));
+  }
+
+  /// "; so far cpu 59.5 ms, ruy 61.2 ms"
+  std::string estimates() const {
+    std::string text;
+    for (const SingleOutcome& single : out_.singles) {
+      const auto us = median(single.round_medians_us);
+      if (!single.failed && us)
+        text += (text.empty() ? "; so far " : ", ") + single.single.label + " " + render_time(*us);
+    }
+    return text;
   }
 
   Trial make_trial(const Single& single, const Placement& placement, int runs) const {

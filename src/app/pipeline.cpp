@@ -31,11 +31,15 @@ constexpr int k_calibration_rounds = 3;
 
 class Scheduling {
  public:
-  Scheduling(const Options& options, Progress& progress, const StopRequested& stop)
-      : options_(options), progress_(progress), stop_(stop), clock_(result_.stages) {}
+  Scheduling(const Options& options, Progress& progress, const StopRequested& stop, Result& result)
+      : options_(options),
+        progress_(progress),
+        stop_(stop),
+        result_(result),
+        clock_(result_.stages) {}
 
   /// The plan alone, for people who want to know why.
-  Result explain() {
+  void explain() {
     result_.algorithm = options_.algorithm == Algorithm::greedy ? "greedy" : "exact";
     job_ = prepare(options_);
     Measured measured = read_back(job_, options_);
@@ -48,14 +52,17 @@ class Scheduling {
     finish_choice(chosen, decision_, result_);
     for (const SwitchCause& cause : decision_.causes(chosen.placement))
       result_.causes.push_back({cause.op, cause.switches, cause.copies_us});
-    return std::move(result_);
   }
 
-  Result run() {
+  void run() {
+    result_.stab = stab_info();
     result_.algorithm = options_.algorithm == Algorithm::greedy ? "greedy" : "exact";
     clock_.start("check");
     progress_.update("check", 0, 0, options_.nnpackage.string());
     job_ = prepare(options_);
+    result_.context.package = package_info(job_.package());
+    result_.context.model = model_info(job_);
+    result_.context.settings = settings_of(options_, job_);
     open_baseline();
     check_stop();
     Measured measured = options_.profile ? measure_on_device() : read_back(job_, options_);
@@ -84,7 +91,6 @@ class Scheduling {
     write();
     clock_.stop();
     progress_.clear();
-    return std::move(result_);
   }
 
  private:
@@ -112,6 +118,7 @@ class Scheduling {
     clock_.start("connect");
     progress_.update("connect", 0, 0, options_.ip);
     bench_ = std::make_unique<Workbench>(options_, job_, progress_, stop_);
+    result_.context = make_context();
     if (baseline_) check_baseline(make_context(), baseline_->threads);
     clock_.watch([this] { return bench_->target().use(); });
     clock_.start("upload");
@@ -561,7 +568,7 @@ class Scheduling {
   const Options& options_;
   Progress& progress_;
   const StopRequested& stop_;
-  Result result_;
+  Result& result_;
   Stopwatch clock_;
   Job job_;
   std::unique_ptr<Workbench> bench_;
@@ -577,12 +584,15 @@ class Scheduling {
 
 }  // namespace
 
-Result schedule(const Options& options, Progress& progress, const StopRequested& stop) {
-  return Scheduling(options, progress, stop).run();
+void schedule(const Options& options, Progress& progress, const StopRequested& stop,
+              Result& result) {
+  Scheduling(options, progress, stop, result).run();
 }
 
 Result explain(const Options& options, Progress& progress, const StopRequested& stop) {
-  return Scheduling(options, progress, stop).explain();
+  Result result;
+  Scheduling(options, progress, stop, result).explain();
+  return result;
 }
 
 }  // namespace stab

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "prove_internal.h"
+#include "stab/core/report.h"
 
 namespace stab::proving {
 namespace {
@@ -59,6 +60,19 @@ void time_one(TrialRunner& runner, const ProofRequest& request, const Route& rou
   race.samples[entrant.id].push_back(std::move(samples));
 }
 
+/// "; so far p1 leads with 8.40 ms"
+std::string leader_so_far(const Race& race) {
+  std::optional<double> least;
+  std::string leader;
+  for (const auto& [id, medians] : race.medians) {
+    const auto us = median(medians);
+    if (!us || (least && *us >= *least)) continue;
+    least = us;
+    leader = id;
+  }
+  return least ? "; so far " + leader + " leads with " + render_time(*least) : "";
+}
+
 }  // namespace
 
 Race run_race(TrialRunner& runner, const ProofRequest& request, const Route& route,
@@ -70,10 +84,11 @@ Race run_race(TrialRunner& runner, const ProofRequest& request, const Route& rou
       const Entrant& entrant = entrants[round % 2 == 0 ? i : entrants.size() - 1 - i];
       if (race.dropped.contains(entrant.id)) continue;
       if (request.progress) {
-        request.progress(name + " round " + std::to_string(round + 1) + ": " + entrant.id,
-                         static_cast<double>(round) +
-                             static_cast<double>(i) / static_cast<double>(entrants.size()),
-                         request.rounds);
+        request.progress(
+            name + " round " + std::to_string(round + 1) + ": " + entrant.id + leader_so_far(race),
+            static_cast<double>(round) +
+                static_cast<double>(i) / static_cast<double>(entrants.size()),
+            request.rounds);
       }
       time_one(runner, request, route, entrant, race);
     }

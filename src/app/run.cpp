@@ -1,37 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stab/app/run.h"
 
-#include <unistd.h>
-
+#include <functional>
 #include <iostream>
 
+#include "app/assemble.h"
+#include "app/deliver.h"
 #include "stab/app/compare_job.h"
 #include "stab/app/device_jobs.h"
 #include "stab/app/pipeline.h"
 #include "stab/app/verify.h"
 #include "stab/core/report.h"
-#include "stab/host/files.h"
 #include "stab/host/interrupt.h"
 #include "stab/host/progress.h"
 
 namespace stab {
 namespace {
 
-constexpr int k_plain_width = 100;
-
-TextStyle text_style(const Options& options) {
-  TextStyle style;
-  style.width = terminal_width(STDOUT_FILENO, k_plain_width);
-  style.colour = colours_wanted(STDOUT_FILENO);
-  style.verbosity = options.verbosity;
-  return style;
+/// What is known of a result before the job starts.
+Result blank_result(const Options& options) {
+  Result result;
+  result.stab = stab_info();
+  result.algorithm = options.algorithm == Algorithm::greedy ? "greedy" : "exact";
+  const auto path = std::filesystem::path(options.nnpackage).lexically_normal();
+  result.context.package.name =
+      path.has_filename() ? path.filename().string() : path.parent_path().filename().string();
+  if (result.context.package.name.empty()) result.context.package.name = options.nnpackage.string();
+  if (options.threads.size() == 1) result.threads = options.threads.front();
+  return result;
 }
 
-int print(const Options& options, const Result& result, std::ostream& out) {
-  if (options.json_file) write_file_atomically(*options.json_file, render_result(result));
-  out << (options.format == OutputFormat::json ? render_result(result)
-                                               : render_text(result, text_style(options)));
-  out.flush();
+/// Runs a job that fills a result, and delivers the result however the job ends.
+int run_job(const Options& options, std::ostream& out, const std::function<void(Result&)>& job) {
+  check_destinations(options);
+  Result result = blank_result(options);
+  try {
+    job(result);
+  } catch (const std::exception& failure) {
+    deliver_failure(options, failure, result, out);
+    throw;
+  }
+  deliver(options, result, out);
   if (result.error) {
     const ErrorRow& error = *result.error;
     std::cerr << "stab: "
@@ -66,9 +75,11 @@ int run(const Options& options, std::ostream& out) {
     case JobKind::compare:
       return compare(options, out);
     case JobKind::verify:
-      return print(options, verify(options, *progress, interrupted), out);
+      return run_job(options, out,
+                     [&](Result& result) { verify(options, *progress, interrupted, result); });
     default:
-      return print(options, schedule(options, *progress, interrupted), out);
+      return run_job(options, out,
+                     [&](Result& result) { schedule(options, *progress, interrupted, result); });
   }
 }
 

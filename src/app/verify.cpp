@@ -139,12 +139,17 @@ void judge(const ProofOutcome& outcome, const std::optional<std::string>& promis
 
 }  // namespace
 
-Result verify(const Options& options, Progress& progress, const StopRequested& stop) {
-  Result result;
+void verify(const Options& options, Progress& progress, const StopRequested& stop, Result& result) {
+  result.stab = stab_info();
   Stopwatch clock(result.stages);
   clock.start("check");
   const Job job = prepare(options);
+  result.context.package = package_info(job.package());
+  result.context.model = model_info(job);
+  result.context.settings = settings_of(options, job);
   const Schedule schedule = read_schedule(job.package());
+  result.threads = schedule.threads;
+  result.algorithm = schedule.algorithm;
   std::optional<EarlierResult> baseline;
   if (options.baseline) baseline = read_earlier_result(*options.baseline);
   clock.start("connect");
@@ -152,14 +157,8 @@ Result verify(const Options& options, Progress& progress, const StopRequested& s
   clock.watch([&] { return bench.target().use(); });
   clock.start("upload");
   bench.upload();
-  result.stab = stab_info();
-  result.threads = schedule.threads;
-  result.algorithm = schedule.algorithm;
-  result.context.package = package_info(job.package());
-  result.context.model = model_info(job);
   result.context.runtime = bench.target().runtime();
   result.context.device = bench.target().device();
-  result.context.settings = settings_of(options, job);
   if (baseline && !options.force)
     refuse_other_circumstances(*baseline, {&result.context, result.threads});
   clock.start("prove");
@@ -176,7 +175,6 @@ Result verify(const Options& options, Progress& progress, const StopRequested& s
   for (const Warning& warning : bench.target().warnings()) result.warnings.push_back(warning);
   judge(outcome, schedule.works, result);
   if (baseline && !result.error) compare_with(*baseline, options, result);
-  return result;
 }
 
 }  // namespace stab

@@ -47,11 +47,12 @@ Json texts_or_empty(const std::map<std::string, std::string>& texts) {
 
 Json json_of_package(const PackageInfo& package) {
   return {{"name", package.name},
-          {"sha256", package.sha256},
+          {"sha256", json_unless_empty(package.sha256)},
           {"config_keys", texts_or_empty(package.config_keys)}};
 }
 
 Json json_of_model(const ModelInfo& model) {
+  if (model.sha256.empty()) return nullptr;
   return {{"file", model.file},
           {"sha256", model.sha256},
           {"format", to_string(model.format)},
@@ -59,14 +60,15 @@ Json json_of_model(const ModelInfo& model) {
 }
 
 Json json_of_runtime(const RuntimeInfo& runtime) {
+  if (runtime.sha256.empty() && runtime.backends.empty()) return nullptr;
   Json backends = Json::array();
   for (const BackendInfo& backend : runtime.backends) {
     backends.push_back({{"name", backend.name},
-                        {"sha256", backend.sha256},
+                        {"sha256", json_unless_empty(backend.sha256)},
                         {"usable", backend.usable},
                         {"reason", json_unless_empty(backend.reason)}});
   }
-  return {{"sha256", runtime.sha256},
+  return {{"sha256", json_unless_empty(runtime.sha256)},
           {"version", json_or_null(runtime.version)},
           {"runner", runtime.own_runner ? "stab" : "own"},
           {"keys", runtime.keys},
@@ -82,16 +84,16 @@ Json json_of_device(const DeviceInfo& device, bool with_host) {
   }
   Json json = {
       {"id", device.id}, {"name", json_or_null(device.name)}, {"transport", device.transport}};
-  if (with_host) json["host"] = device.host;
-  json["kernel"] = device.kernel;
-  if (with_host) json["boot_id"] = device.boot_id;
+  if (with_host) json["host"] = json_unless_empty(device.host);
+  json["kernel"] = json_unless_empty(device.kernel);
+  if (with_host) json["boot_id"] = json_unless_empty(device.boot_id);
   json["emulated"] = device.emulated;
-  json["arch"] = device.arch;
+  json["arch"] = json_unless_empty(device.arch);
   json["float_abi"] = json_or_null(device.float_abi);
-  json["libc"] = device.libc;
+  json["libc"] = json_unless_empty(device.libc);
   json["soc"] = json_or_null(device.soc);
   json["cores"] = std::move(cores);
-  json["memory_bytes"] = device.memory_bytes;
+  json["memory_bytes"] = device.memory_bytes > 0 ? Json(device.memory_bytes) : Json(nullptr);
   return json;
 }
 
@@ -105,7 +107,7 @@ Json json_of_settings(const Settings& settings) {
           {"executor", settings.executor},
           {"seeds", json_unless_empty(settings.seeds)},
           {"inputs", json_unless_empty(settings.inputs)},
-          {"shapes", std::move(shapes)},
+          {"shapes", json_unless_empty(shapes)},
           {"set", texts_or_empty(settings.set)},
           {"env", texts_or_empty(settings.env)}};
 }

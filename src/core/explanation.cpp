@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
 #include "stab/core/report.h"
+#include "text_layout.h"
+#include "utf8.h"
 
 namespace stab {
 namespace {
 
-std::string padded(std::string text, std::size_t width) {
-  if (text.size() < width) text.resize(width, ' ');
-  return text;
-}
-
 std::string percent_text(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f %%", value);
-  return text.data();
+  return fixed_digits(value, 1) + " %";
 }
 
 /// "+1.20 ms", "-35 us"
@@ -44,9 +37,10 @@ void write_operations(const Result& result, const TextStyle& style, std::string&
   out += "\nOperations, and what the whole plan would change by if only this one moved\n";
   for (const OpRow& row : result.ops) {
     const auto time = row.candidates.find(row.chosen);
-    std::string line =
-        "  " + padded(to_string(row.op), 8) + padded(row.type, 18) + padded(row.chosen, 10);
-    line += padded(time == row.candidates.end() ? "-" : render_time(time->second.us.median), 10);
+    std::string line = "  " + pad_right(to_string(row.op), 8) +
+                       pad_right(printable_utf8(row.type), 18) +
+                       pad_right(printable_utf8(row.chosen), 10);
+    line += pad_right(time == row.candidates.end() ? "-" : render_time(time->second.us.median), 10);
     const std::size_t indent = line.size();
     out += line + wrap_text(alternatives(row), indent, style.width) + "\n";
   }
@@ -56,14 +50,13 @@ void write_copies(const Result& result, const Plan& plan, std::string& out) {
   out += "\nCopies that it pays\n";
   if (plan.copies.empty()) out += "  none: its backends hand tensors over without a copy\n";
   for (const PlanCopy& copy : plan.copies) {
-    out += "  tensor " + padded(to_string(copy.tensor), 8) +
-           padded(copy.from + " to " + copy.to, 24) + render_time(copy.cost_us) + "\n";
+    out += "  tensor " + pad_right(to_string(copy.tensor), 8) +
+           pad_right(copy.from + " to " + copy.to, 24) + render_time(copy.cost_us) + "\n";
   }
   for (const TransferRow& row : result.transfers) {
-    std::array<char, 160> text{};
-    std::snprintf(text.data(), text.size(), "%.0f us + bytes / (%.0f bytes per us), %s",
-                  row.latency_us, row.bytes_per_us, row.source.c_str());
-    out += "  " + padded(row.from + " to " + row.to, 24) + text.data() +
+    const std::string text = fixed_digits(row.latency_us, 0) + " us + bytes / (" +
+                             fixed_digits(row.bytes_per_us, 0) + " bytes per us), " + row.source;
+    out += "  " + pad_right(row.from + " to " + row.to, 24) + text +
            (row.points > 0 ? ", " + std::to_string(row.points) + " points" : "") + "\n";
   }
 }
@@ -74,7 +67,7 @@ void write_causes(const Result& result, std::string& out) {
   const std::size_t count = std::min<std::size_t>(result.causes.size(), 10);
   for (std::size_t i = 0; i < count; ++i) {
     const CauseRow& cause = result.causes[i];
-    out += "  " + padded(to_string(cause.op), 8) + std::to_string(cause.switches) +
+    out += "  " + pad_right(to_string(cause.op), 8) + std::to_string(cause.switches) +
            (cause.switches == 1 ? " switch" : " switches") +
            (cause.copies_us > 0 ? ", copies of " + render_time(cause.copies_us) : "") + "\n";
   }
@@ -95,7 +88,7 @@ std::string render_certificate(const CertificateRow& row) {
 }
 
 std::string render_explanation(const Result& result, const TextStyle& style) {
-  std::string out = "stab explain: " + result.context.package.name + ", " +
+  std::string out = "stab explain: " + printable_utf8(result.context.package.name) + ", " +
                     std::to_string(result.threads) +
                     (result.threads == 1 ? " thread" : " threads") + "\n\n";
   const Plan* plan = result.find_plan(result.chosen);

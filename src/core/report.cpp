@@ -6,6 +6,7 @@
 #include "report_words.h"
 #include "stab/core/compare_report.h"
 #include "text_layout.h"
+#include "utf8.h"
 
 namespace stab {
 namespace {
@@ -13,74 +14,43 @@ namespace {
 constexpr std::size_t k_label = 12;
 constexpr std::size_t k_time = 11;
 constexpr std::size_t k_most_operations = 10;
+constexpr std::size_t k_before_times = 19;  ///< columns of an operation's row beside its type
 
 class Writer {
  public:
   explicit Writer(const TextStyle& style) : style_(style) {}
 
-  void heading(const std::string& text) { out_ += "\n" + bold(text) + "\n"; }
-  void line(const std::string& text) { out_ += text + "\n"; }
+  void heading(const std::string& text) {
+    const bool fits = text_columns(text) <= width();
+    out_ += "\n" + bold(fits ? text : shorten(text, width())) + "\n";
+  }
+  void line(const std::string& text) { out_ += printable_utf8(text) + "\n"; }
+  void bold_line(const std::string& text) { out_ += bold(text) + "\n"; }
   /// A label and a sentence that wraps under itself.
   void field(const std::string& label, const std::string& text) {
     row("  " + pad_right(label, k_label - 2), text);
   }
   /// What stands in columns, and a sentence behind it that wraps under itself.
   void row(const std::string& columns, const std::string& text) {
-    std::string line = columns + wrap_text(text, text_columns(columns), style_.width);
+    const std::string clean = printable_utf8(columns);
+    std::string line = clean + wrap_text(printable_utf8(text), text_columns(clean), style_.width);
     line.erase(line.find_last_not_of(' ') + 1);
     out_ += line + "\n";
   }
-  std::string bold(const std::string& text) const {
-    return style_.colour ? "\033[1m" + text + "\033[0m" : text;
-  }
   std::string take() { return std::move(out_); }
   bool verbose() const { return style_.verbosity > 0; }
+  std::size_t width() const { return static_cast<std::size_t>(std::max(style_.width, 0)); }
 
  private:
+  // Names in a report come from models and devices: none of them may talk to the terminal.
+  std::string bold(const std::string& text) const {
+    const std::string clean = printable_utf8(text);
+    return style_.colour ? "\033[1m" + clean + "\033[0m" : clean;
+  }
+
   TextStyle style_;
   std::string out_;
 };
-
-std::string device_words(const Context& context) {
-  if (!context.device) return "unknown (recorded traces)";
-  const DeviceInfo& device = *context.device;
-  int cores = 0;
-  for (const CoreGroup& group : device.cores) cores += group.count;
-  std::string text = device.name ? *device.name + ", " : "";
-  text += device.transport == "local" ? "this machine" : device.host;
-  text += ", " + device.arch;
-  if (cores > 0) text += ", " + count_of(static_cast<std::size_t>(cores), "core");
-  if (device.soc) text += ", " + *device.soc;
-  if (device.emulated) text += " (emulated: its timings are the emulator's)";
-  return text;
-}
-
-std::string package_words(const Context& context) {
-  std::size_t operations = 0;
-  for (const int count : context.model.op_counts) operations += static_cast<std::size_t>(count);
-  std::string text = context.package.name + ": " + std::string(to_string(context.model.format)) +
-                     ", " + count_of(operations, "operation");
-  if (context.model.op_counts.size() > 1)
-    text += " in " + std::to_string(context.model.op_counts.size()) + " subgraphs";
-  return text;
-}
-
-/// What a device was doing; empty where it does not tell.
-std::string state_words(const std::optional<DeviceState>& state) {
-  std::string text;
-  const auto add = [&text](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
-  if (!state) return text;
-  if (state->governor) add("governor " + *state->governor);
-  if (!state->khz.empty()) {
-    const auto [low, high] = std::minmax_element(state->khz.begin(), state->khz.end());
-    const std::string fastest = std::to_string(*high / 1000) + " MHz";
-    add(*low == *high ? fastest : std::to_string(*low / 1000) + " to " + fastest);
-  }
-  if (state->temperature_mc) add(std::to_string(*state->temperature_mc / 1000) + " °C");
-  if (state->throttled) add(*state->throttled ? "throttled" : "not throttled");
-  if (state->load1) add("load " + fixed_digits(*state->load1, 1));
-  return text;
-}
 
 void write_context(Writer& writer, const Result& result) {
   const Context& context = result.context;
@@ -101,10 +71,6 @@ void write_context(Writer& writer, const Result& result) {
   const std::string after = state_words(result.state.after);
   if (!before.empty()) writer.field("Before", before);
   if (!after.empty()) writer.field("After", after);
-}
-
-bool was_measured(const BackendRow& row) {
-  return row.status == BackendStatus::used || row.status == BackendStatus::measured;
 }
 
 std::optional<double> graph_median(const BackendRow& row, int threads) {
@@ -161,6 +127,14 @@ std::string chosen_words(const OpRow& row) {
   return row.chosen;
 }
 
+/// The type's column gives way so that all backends' times fit, as far as it can.
+std::size_t type_columns(std::size_t width, std::size_t backends) {
+  constexpr std::size_t k_most = 18;
+  constexpr std::size_t k_least = 12;
+  const std::size_t others = k_before_times + backends * k_time;
+  return std::clamp(width > others ? width - others : k_least, k_least, k_most);
+}
+
 void write_operations(Writer& writer, const Result& result) {
   std::vector<const OpRow*> rows;
   for (const OpRow& row : result.ops) rows.push_back(&row);
@@ -173,46 +147,35 @@ void write_operations(Writer& writer, const Result& result) {
   writer.heading(writer.verbose() || rows.size() == result.ops.size()
                      ? "Operations (median time on each backend that can run them)"
                      : "Operations that take most time (all of them with -v)");
-  const auto columns = [](const std::string& op, const std::string& type,
-                          const std::string& chosen) {
-    return "  " + pad_right(op, 7) + pad_right(shorten(type, 17), 18) + pad_right(chosen, 10);
+  std::vector<std::string> backends;
+  for (const BackendRow& backend : result.backends) {
+    if (was_measured(backend)) backends.push_back(backend.name);
+  }
+  const std::size_t all = backends.size();
+  const std::size_t type_width = type_columns(writer.width(), all);
+  const std::size_t room = writer.width() - std::min(writer.width(), k_before_times + type_width);
+  backends.resize(std::min(all, std::max<std::size_t>(room / k_time, 1)));
+  const auto columns = [&](const std::string& op, const std::string& type,
+                           const std::string& chosen) {
+    return "  " + pad_right(op, 7) + pad_right(shorten(type, type_width - 1), type_width) +
+           pad_right(chosen, 10);
   };
   std::string head = columns("op", "type", "chosen");
-  for (const BackendRow& backend : result.backends) {
-    if (was_measured(backend)) head += pad_left(backend.name, k_time);
-  }
+  for (const std::string& backend : backends)
+    head += pad_left(shorten(backend, k_time - 1), k_time);
   writer.line(head);
   for (const OpRow* row : rows) {
     std::string text = columns(to_string(row->op), row->type, chosen_words(*row));
-    for (const BackendRow& backend : result.backends) {
-      if (!was_measured(backend)) continue;
-      const auto found = row->candidates.find(backend.name);
+    for (const std::string& backend : backends) {
+      const auto found = row->candidates.find(backend);
       text += pad_left(found == row->candidates.end() ? "-" : render_time(found->second.us.median),
                        k_time);
     }
     writer.line(text);
   }
-}
-
-/// What a plan is, in words.
-std::string plan_words(const Result& result, const Plan& plan) {
-  if (plan.kind == PlanKind::today) return "the package as it is";
-  for (const Plan& other : result.plans) {
-    if (&other == &plan) break;
-    if (other.placement == plan.placement && other.keys == plan.keys)
-      return "the same as " + plan_name(result, other);
-  }
-  std::string text = plan.placement.empty() ? "everything on cpu"
-                                            : count_of(plan.placement.size(), "operation") +
-                                                  " off cpu, " + std::to_string(plan.switches) +
-                                                  (plan.switches == 1 ? " switch" : " switches");
-  if (!plan.copies.empty())
-    text +=
-        ", " + std::to_string(plan.copies.size()) + (plan.copies.size() == 1 ? " copy" : " copies");
-  if (plan.applied.status == ProofStatus::fail) text += ", not applied";
-  if (plan.equal.status == ProofStatus::fail) text += ", wrong outputs";
-  if (plan.equal.remedy) text += ", with " + *plan.equal.remedy;
-  return text;
+  if (backends.size() < all)
+    writer.row("  ", "There is room for " + count_of(backends.size(), "backend") + " of " +
+                         std::to_string(all) + "; --csv has them all.");
 }
 
 void write_plans(Writer& writer, const Result& result) {
@@ -269,18 +232,14 @@ void write_left_out(Writer& writer, const Result& result) {
 void write_warnings(Writer& writer, const Result& result) {
   if (result.warnings.empty()) return;
   writer.heading("Warnings");
-  for (const Warning& warning : result.warnings) {
-    std::string text = (warning.subject.empty() ? "" : warning.subject + ": ") + warning.text;
-    if (!warning.remedy.empty()) text += "; try " + warning.remedy;
-    writer.row("  - ", text);
-  }
+  for (const Warning& warning : result.warnings) writer.row("  - ", warning_words(warning));
 }
 
 }  // namespace
 
 std::string render_text(const Result& result, const TextStyle& style) {
   Writer writer(style);
-  writer.line(writer.bold("stab " + result.stab.version));
+  writer.bold_line("stab " + result.stab.version);
   write_context(writer, result);
   write_backends(writer, result);
   write_operations(writer, result);
@@ -291,7 +250,7 @@ std::string render_text(const Result& result, const TextStyle& style) {
   write_warnings(writer, result);
   writer.line("");
   if (!result.delivery.command.empty()) writer.line("Run it: " + result.delivery.command);
-  writer.line(writer.bold(render_verdict(result)));
+  writer.bold_line(render_verdict(result));
   return writer.take();
 }
 

@@ -2,9 +2,7 @@
 #include "report_words.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 
 #include "stab/core/report.h"
 #include "text_layout.h"
@@ -65,6 +63,75 @@ std::string plan_name(const Result& result, const Plan& plan) {
   return std::string(to_string(plan.kind));
 }
 
+std::string device_words(const Context& context) {
+  if (!context.device) return "unknown (recorded traces)";
+  const DeviceInfo& device = *context.device;
+  int cores = 0;
+  for (const CoreGroup& group : device.cores) cores += group.count;
+  std::string text = device.name ? *device.name + ", " : "";
+  text += device.transport == "local" ? "this machine" : device.host;
+  text += ", " + device.arch;
+  if (cores > 0) text += ", " + count_of(static_cast<std::size_t>(cores), "core");
+  if (device.soc) text += ", " + *device.soc;
+  if (device.emulated) text += " (emulated: its timings are the emulator's)";
+  return text;
+}
+
+std::string package_words(const Context& context) {
+  std::size_t operations = 0;
+  for (const int count : context.model.op_counts) operations += static_cast<std::size_t>(count);
+  std::string text = context.package.name + ": " + std::string(to_string(context.model.format)) +
+                     ", " + count_of(operations, "operation");
+  if (context.model.op_counts.size() > 1)
+    text += " in " + std::to_string(context.model.op_counts.size()) + " subgraphs";
+  return text;
+}
+
+std::string state_words(const std::optional<DeviceState>& state) {
+  std::string text;
+  const auto add = [&text](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
+  if (!state) return text;
+  if (state->governor) add("governor " + *state->governor);
+  if (!state->khz.empty()) {
+    const auto [low, high] = std::minmax_element(state->khz.begin(), state->khz.end());
+    const std::string fastest = std::to_string(*high / 1000) + " MHz";
+    add(*low == *high ? fastest : std::to_string(*low / 1000) + " to " + fastest);
+  }
+  if (state->temperature_mc) add(std::to_string(*state->temperature_mc / 1000) + " °C");
+  if (state->throttled) add(*state->throttled ? "throttled" : "not throttled");
+  if (state->load1) add("load " + fixed_digits(*state->load1, 1));
+  return text;
+}
+
+std::string plan_words(const Result& result, const Plan& plan) {
+  if (plan.kind == PlanKind::today) return "the package as it is";
+  for (const Plan& other : result.plans) {
+    if (&other == &plan) break;
+    if (other.placement == plan.placement && other.keys == plan.keys)
+      return "the same as " + plan_name(result, other);
+  }
+  std::string text = plan.placement.empty() ? "everything on cpu"
+                                            : count_of(plan.placement.size(), "operation") +
+                                                  " off cpu, " + std::to_string(plan.switches) +
+                                                  (plan.switches == 1 ? " switch" : " switches");
+  if (!plan.copies.empty())
+    text +=
+        ", " + std::to_string(plan.copies.size()) + (plan.copies.size() == 1 ? " copy" : " copies");
+  if (plan.applied.status == ProofStatus::fail) text += ", not applied";
+  if (plan.equal.status == ProofStatus::fail) text += ", wrong outputs";
+  if (plan.equal.remedy) text += ", with " + *plan.equal.remedy;
+  return text;
+}
+
+bool was_measured(const BackendRow& row) {
+  return row.status == BackendStatus::used || row.status == BackendStatus::measured;
+}
+
+std::string warning_words(const Warning& warning) {
+  return (warning.subject.empty() ? "" : warning.subject + ": ") + warning.text +
+         (warning.remedy.empty() ? "" : "; try " + warning.remedy);
+}
+
 std::string applied_words(const Result& result, const Plan& plan) {
   if (plan.applied.status == ProofStatus::skipped) return "skipped: no device was asked";
   if (plan.applied.status == ProofStatus::fail) return "fail: " + plan.applied.reason;
@@ -93,9 +160,7 @@ std::string equal_words(const EqualProof& proof) {
   if (!proof.outputs.empty()) {
     text += ": " + count_of(proof.outputs.size(), "output");
     if (!proof.seeds.empty()) text += " for " + count_of(proof.seeds.size(), "seed");
-    std::array<char, 32> number{};
-    std::snprintf(number.data(), number.size(), "%.2g", largest);
-    text += largest > 0 ? ", largest difference to cpu's " + std::string(number.data()) +
+    text += largest > 0 ? ", largest difference to cpu's " + significant_digits(largest, 2) +
                               " of the largest value"
                         : " identical to cpu's";
   }

@@ -22,6 +22,24 @@ std::string gain_words(const std::optional<Interval>& speedup, const std::string
 /// "all on ruy", "noise-averse", "today".
 std::string plan_name(const Result& result, const Plan& plan);
 
+/// "board, 192.168.1.20, aarch64, 4 cores, BCM2711"
+std::string device_words(const Context& context);
+
+/// "net: tflite, 64 operations in 2 subgraphs"
+std::string package_words(const Context& context);
+
+/// What a device was doing; empty where it does not tell.
+std::string state_words(const std::optional<DeviceState>& state);
+
+/// What a plan is: "5 operations off cpu, 5 switches, 2 copies", "the same as optimum".
+std::string plan_words(const Result& result, const Plan& plan);
+
+/// Whether a backend has times.
+bool was_measured(const BackendRow& row);
+
+/// "ruy: the graph's time is unstable; try more rounds"
+std::string warning_words(const Warning& warning);
+
 std::string applied_words(const Result& result, const Plan& plan);
 std::string equal_words(const EqualProof& proof);
 std::string faster_words(const Result& result, const Plan& plan);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The result document and stab.json: one writer for both, so that what they share cannot differ.
+#include <algorithm>
+
 #include "core/comparison_json.h"
 #include "core/document.h"
 #include "stab/core/result.h"
@@ -32,7 +34,7 @@ Json op_json(const OpRow& row, bool with_choice) {
   Json json = {{"op", to_string(row.op)},
                {"type", row.type},
                {"key", json_or_null(row.key)},
-               {"name", row.name},
+               {"name", json_unless_empty(row.name)},
                {"in", ids(row.in)},
                {"out", ids(row.out)},
                {"after", ids(row.after)},
@@ -192,6 +194,16 @@ Json backend_json(const BackendRow& row) {
           {"by_threads", std::move(by_threads)}};
 }
 
+Json backends_json(const std::vector<BackendRow>& backends) {
+  std::vector<const BackendRow*> rows;
+  for (const BackendRow& row : backends) rows.push_back(&row);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const BackendRow* a, const BackendRow* b) { return a->name < b->name; });
+  Json array = Json::array();
+  for (const BackendRow* row : rows) array.push_back(backend_json(*row));
+  return array;
+}
+
 Json summary_json(const Summary& summary) {
   return {{"package_path", json_or_null(summary.package_path)},
           {"median_us", json_or_null(summary.median_us)},
@@ -262,8 +274,7 @@ std::string render_result(const Result& result) {
   json["outcome"] = to_string(result.outcome);
   json["error"] = error_json(result.error);
   json["measured_at"] = json_or_null(result.measured_at);
-  json["backends"] = Json::array();
-  for (const BackendRow& row : result.backends) json["backends"].push_back(backend_json(row));
+  json["backends"] = backends_json(result.backends);
   append_shared(json, result, true, true);
   const Plan* chosen = chosen_plan(result);
   json["proofs"] = {{"applied", chosen ? Json(to_string(chosen->applied.status)) : Json(nullptr)},

@@ -16,6 +16,13 @@ std::string fixed_digits(double value, int decimals) {
   return error == std::errc() ? std::string(text.data(), end) : "very large";
 }
 
+std::string significant_digits(double value, int digits) {
+  std::array<char, 64> text{};
+  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value,
+                                          std::chars_format::general, digits);
+  return error == std::errc() ? std::string(text.data(), end) : "very large";
+}
+
 std::size_t text_columns(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));

@@ -11,6 +11,10 @@ namespace stab {
 /// A number with so many digits behind the point, whatever the locale.
 std::string fixed_digits(double value, int decimals);
 
+/// A number with so many significant digits, in whichever form is shorter, whatever the locale:
+/// "2e-06", "0.013".
+std::string significant_digits(double value, int digits);
+
 /// Columns that a UTF-8 text takes; all our characters are one column wide.
 std::size_t text_columns(std::string_view text);
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
@@ -18,6 +19,17 @@ using Clock = std::chrono::steady_clock;
 bool set_and_not_zero(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0' && std::string_view(value) != "0";
+}
+
+/// What COLUMNS asks for; 0 when it does not hold a width that makes sense.
+int columns_wanted() {
+  const char* value = std::getenv("COLUMNS");
+  if (value == nullptr) return 0;
+  const std::string_view text(value);
+  int columns = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), columns);
+  const bool sensible = error == std::errc() && end == text.data() + text.size();
+  return sensible && columns >= 20 && columns <= 1000 ? columns : 0;
 }
 
 bool smart_terminal(int descriptor) {
@@ -134,6 +146,7 @@ std::unique_ptr<Progress> make_silent_progress() {
 }
 
 int terminal_width(int descriptor, int otherwise) {
+  if (const int columns = columns_wanted(); columns > 0) return columns;
   struct winsize size = {};
   if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   return otherwise;

@@ -69,7 +69,10 @@ struct Options {
 
   // results
   OutputFormat format = OutputFormat::text;
-  std::optional<std::filesystem::path> json_file;
+  std::optional<std::filesystem::path> json_file;   ///< "-": standard output, for one of these
+  std::optional<std::filesystem::path> csv_file;    ///< the operations
+  std::optional<std::filesystem::path> junit_file;  ///< proofs and gate
+  std::optional<std::filesystem::path> html_file;
   int verbosity = 0;
 
   // comparing

@@ -10,9 +10,11 @@
 
 namespace stab {
 
-/// Schedules a package. Everything that goes wrong on the way is thrown; a proof that fails is in
-/// the result (its exit status is 6 and nothing was written).
-Result schedule(const Options& options, Progress& progress, const StopRequested& stop);
+/// Schedules a package into `result`. Everything that goes wrong on the way is thrown, with what is
+/// known by then in the result; a proof that fails is in the result (its exit status is 6 and
+/// nothing was written).
+void schedule(const Options& options, Progress& progress, const StopRequested& stop,
+              Result& result);
 
 /// The plan for the traces that are there, explained; nothing is written and no device contacted.
 Result explain(const Options& options, Progress& progress, const StopRequested& stop);

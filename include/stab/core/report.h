@@ -27,6 +27,19 @@ std::string wrap_text(const std::string& text, std::size_t indent, int width);
 /// company, the copies paid, the operations that cause most switches, the certificate.
 std::string render_explanation(const Result& result, const TextStyle& style);
 
+/// The operations as CSV (RFC 4180, UTF-8, decimal points): a line for each in order, with its
+/// backend, and for each backend that was measured its median, the interval around it, and what the
+/// whole plan would take if this operation alone moved there. Unknown is empty.
+std::string render_csv(const Result& result);
+
+/// JUnit's XML for CI servers: the job, each proof of the chosen plan and the gate as test cases. A
+/// job that ended early is an error, a proof that fails a failure, one that was left out skipped.
+std::string render_junit(const Result& result);
+
+/// One HTML file that needs nothing else, no script either: summary, backends, operations, samples,
+/// copies, conditions, warnings, proofs, as charts and tables. Well-formed XML, too.
+std::string render_html(const Result& result);
+
 /// "optimal for the measured costs (dynamic programming, width 3), prediction off by 2.1 %"; empty
 /// without one.
 std::string render_certificate(const CertificateRow& row);

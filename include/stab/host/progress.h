@@ -35,7 +35,8 @@ std::unique_ptr<Progress> make_progress();
 /// Says nothing.
 std::unique_ptr<Progress> make_silent_progress();
 
-/// Columns of the terminal behind a descriptor, or `otherwise`.
+/// Columns to write: what COLUMNS says, else those of the terminal behind a descriptor, else
+/// `otherwise`.
 int terminal_width(int descriptor, int otherwise);
 
 /// Whether colours may be used on a descriptor: a terminal, NO_COLOR unset, TERM not "dumb";
