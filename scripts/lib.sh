@@ -44,7 +44,7 @@ packages_of() {
       gcc-arm-linux-gnueabi libc6-dev-armel-cross ;;
     runtime) echo libhdf5-103-1 libhdf5-cpp-103-1 ;;
     test) echo openssh-server openssh-client dropbear-bin libnss-wrapper busybox-static dash fish tcsh rsync iproute2 procps file binutils zip \
-      python3-minimal coinor-cbc glpk-utils mandoc zsh man-db bsdextrautils dpkg-dev ;;
+      python3-jsonschema libxml2-utils locales coinor-cbc glpk-utils mandoc zsh man-db bsdextrautils dpkg-dev ;;
     fuzz) echo clang-19 libclang-rt-19-dev llvm-19 ;;
     lint) echo clang-format-19 clang-19 clang-tidy-19 shellcheck ;;
     board) echo debootstrap qemu-user-static openssh-client util-linux mount ;;

@@ -128,6 +128,55 @@ TEST(Report, FitsIntoEightyColumnsWithoutBlanksAtTheEnds) {
   }
 }
 
+std::size_t widest(const std::string& text) {
+  std::size_t most = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const auto columns =
+        std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xc0) != 0x80; });
+    if (!line.starts_with("proven")) most = std::max(most, static_cast<std::size_t>(columns));
+  }
+  return most;
+}
+
+TEST(Report, ShowsTheTimesOfAsManyBackendsAsThereIsRoomFor) {
+  Result result = winning();
+  for (const char* name : {"acl_cl", "gpu_cl", "trix"}) {
+    result.backends.push_back(measured(name, 5000));
+    for (OpRow& row : result.ops) row.candidates[name].us.median = 5000;
+  }
+  TextStyle style;
+  style.width = 64;
+  const std::string narrow = render_text(result, style);
+  EXPECT_LE(widest(narrow), 64U) << narrow;
+  EXPECT_THAT(unwrapped(narrow), HasSubstr("There is room for 3 backends of 6; --csv has them"));
+  style.width = 120;
+  EXPECT_THAT(unwrapped(render_text(result, style)), Not(HasSubstr("There is room")));
+}
+
+TEST(Report, LetsNoNameTalkToTheTerminal) {
+  Result result = winning();
+  const std::string bad = "\033]0;title\007\033[31mred\r\n";
+  result.context.package.name = bad;
+  result.context.device->soc = bad;
+  result.ops[0].type = bad;
+  result.ops[0].chosen = bad;
+  result.backends[0].name = bad;
+  result.backends[3].reason = bad;
+  result.warnings[0].subject = bad;
+  result.plans[0].equal.reason = bad;
+  result.delivery.command = bad;
+  result.summary.package_path = bad;
+  result.left_out = {{{0, 2}, bad, bad}};
+  TextStyle style;
+  style.colour = false;
+  for (const std::string& text : {render_text(result, style), render_explanation(result, style)}) {
+    EXPECT_THAT(text, Not(HasSubstr("\033")));
+    EXPECT_THAT(text, Not(HasSubstr("\r")));
+    EXPECT_THAT(text, Not(HasSubstr("\007")));
+  }
+}
+
 TEST(Report, SaysWhatWasMeasuredChosenAndProven) {
   const std::string text = unwrapped(text_of(winning()));
   EXPECT_THAT(text, HasSubstr("cpu 3.00 ms 2.70 ms to 3.30 ms fastest"));
