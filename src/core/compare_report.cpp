@@ -226,18 +226,20 @@ std::string change_words(const Interval& change) {
 
 std::string gate_words(const Comparison& comparison) {
   if (!comparison.gate_percent) return "";
-  const std::string limit = percent(*comparison.gate_percent, false);
+  const double percents = *comparison.gate_percent;
+  const std::string gate =
+      "gate of " + fixed_digits(percents, percents == std::round(percents) ? 0 : 1) + " %";
   switch (comparison.gate) {
     case GateStatus::pass:
-      return "gate of " + limit + " passed";
+      return gate + " passed";
     case GateStatus::fail:
-      return "gate of " + limit + " crossed";
+      return gate + " crossed";
     case GateStatus::unsure:
       if (comparison.moved_percent && comparison.moved_percent->low &&
-          *comparison.moved_percent->low > *comparison.gate_percent)
-        return "gate of " + limit + ": the baseline's own schedule takes " +
+          *comparison.moved_percent->low > percents)
+        return gate + ": unsure, for the baseline's own schedule takes " +
                change_words(*comparison.moved_percent) + " tonight than in its file";
-      return "gate of " + limit + ": too noisy to say";
+      return gate + ": too noisy to say";
     case GateStatus::none:
       break;
   }

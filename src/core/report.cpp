@@ -217,9 +217,8 @@ void write_comparison(Writer& writer, const Result& result) {
   if (!result.comparison) return;
   writer.heading("Against the baseline");
   writer.field("file", result.comparison->baseline);
-  writer.field("verdict", comparison_words(*result.comparison));
   const std::string gate = gate_words(*result.comparison);
-  if (!gate.empty()) writer.field("gate", gate);
+  writer.field("verdict", comparison_words(*result.comparison) + (gate.empty() ? "" : "; " + gate));
 }
 
 void write_left_out(Writer& writer, const Result& result) {

@@ -177,7 +177,8 @@ TEST_F(Baseline, SaysWhereItsOwnScheduleIsSlowerThanItsFileSays) {
   std::string warnings;
   for (const Warning& warning : result.warnings) warnings += warning.id + " " + warning.text + "\n";
   EXPECT_THAT(warnings, HasSubstr("baseline_moved its own schedule takes "));
-  EXPECT_THAT(warnings, HasSubstr("gate_unsure gate of 5.0 %: the baseline's own schedule takes "));
+  EXPECT_THAT(warnings,
+              HasSubstr("gate_unsure gate of 5 %: unsure, for the baseline's own schedule takes "));
   options.strict = true;
   Result strict;
   add_comparison(as_result(last_night_), now, &now.plan, options, strict);

@@ -211,11 +211,11 @@ ComparisonReport report_of(double now_us, unsigned baselines) {
 TEST(ComparisonReport, EndsWithVerdictAndGateOnTheTerminal) {
   const std::string slower = render_comparison_text(report_of(1100, 20), {80, false, 0});
   EXPECT_THAT(slower, HasSubstr(" slower ("));
-  EXPECT_THAT(slower, HasSubstr("; gate of 5.0 % crossed\n"));
+  EXPECT_THAT(slower, HasSubstr("; gate of 5 % crossed\n"));
   EXPECT_THAT(slower, HasSubstr("20 baselines: nights differ by some "));
   const std::string unsure = render_comparison_text(report_of(1030, 1), {80, false, 1});
   EXPECT_THAT(unsure, HasSubstr("net: unsure, +"));
-  EXPECT_THAT(unsure, HasSubstr("gate of 5.0 %: too noisy to say"));
+  EXPECT_THAT(unsure, HasSubstr("; gate of 5 %: too noisy to say"));
   EXPECT_THAT(unsure, HasSubstr("one baseline does not show how nights"));
   EXPECT_THAT(unsure, HasSubstr("0:1    Conv2D          ruy"));
   for (const std::string& text : {slower, unsure}) {

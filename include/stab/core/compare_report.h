@@ -41,7 +41,7 @@ std::string comparison_words(const Comparison& comparison);
 /// "10.2 % more (8.1 % to 12.4 %)", "… less (…)".
 std::string change_words(const Interval& percent);
 
-/// What the gate says: "crossed: …"; empty without one.
+/// What became of the gate: "gate of 5 % crossed"; empty without one.
 std::string gate_words(const Comparison& comparison);
 
 /// Lines for the terminal, the verdict last.
