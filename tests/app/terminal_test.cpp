@@ -52,7 +52,8 @@ class Terminal : public ::testing::Test {
     return options;
   }
   test::Words words() const {
-    return stab_.schedule_words(stab_.package("net", k_relu), "onert-1.30", {});
+    return stab_.schedule_words(stab_.package("net", k_relu), "onert-1.30",
+                                {"--no-verify", "--no-check"});
   }
 
   const StabProgram stab_;
