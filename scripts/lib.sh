@@ -45,6 +45,7 @@ packages_of() {
     runtime) echo libhdf5-103-1 libhdf5-cpp-103-1 ;;
     test) echo openssh-server openssh-client dropbear-bin libnss-wrapper busybox-static dash fish tcsh rsync iproute2 procps file binutils zip \
       python3-jsonschema libxml2-utils locales coinor-cbc glpk-utils mandoc zsh man-db bsdextrautils dpkg-dev ;;
+    browser) echo chromium-headless-shell ;;
     fuzz) echo clang-19 libclang-rt-19-dev llvm-19 ;;
     lint) echo clang-format-19 clang-19 clang-tidy-19 shellcheck ;;
     board) echo debootstrap qemu-user-static openssh-client util-linux mount ;;
@@ -120,6 +121,9 @@ need() {
   mapfile -t missing < <(missing_packages "${missing[@]}")
   [ ${#missing[@]} -eq 0 ] || die "still not installed: ${missing[*]}"
 }
+
+# want GROUP: the same, but what cannot be had is done without.
+want() { (need "$1") || say "going on without the packages of '$1'"; }
 
 # usage: prints the comment that stands at the head of the running script.
 usage() { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; }
