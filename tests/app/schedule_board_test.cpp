@@ -61,7 +61,7 @@ TEST(EqualOnBoard, CatchesWrongOutputsOfXnnpackAndShipsWhatCuresThem) {
   const test::FarDevice device = device_of(board, "hand");
   const test::StabProgram stab = test::stab_for(device);
   // An image of one's own instead of three seeds: a third of the runs.
-  std::string image(256 * 256 * 3 * sizeof(float), '\0');
+  std::string image(224 * 224 * 3 * sizeof(float), '\0');
   for (std::size_t i = 0; i * sizeof(float) < image.size(); ++i) {
     const float value = static_cast<float>(i * 2654435761U % 1000) / 1000;
     std::memcpy(image.data() + i * sizeof(float), &value, sizeof value);
