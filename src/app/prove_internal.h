@@ -89,4 +89,16 @@ struct Entrant {
 Race run_race(TrialRunner& runner, const ProofRequest& request, const Route& route,
               const std::vector<Entrant>& entrants, bool drop_losers, const std::string& name);
 
+/// The same operations in the same places by the same keys: proven and timed once.
+bool twins(const Plan& a, const Plan& b);
+/// Applied, and not known to compute something else than cpu.
+bool fit(const Plan& plan);
+/// Null when there is none of that id.
+Plan* find_plan(ProofOutcome& outcome, const std::string& id);
+
+/// Times all plans that are fit and fills in their `faster`, the plan to write, the best single
+/// backend, and the gains; or a refusal when none lasts.
+void run_contest(TrialRunner& runner, const ProofRequest& request, const Route& route,
+                 ProofOutcome& outcome);
+
 }  // namespace stab::proving

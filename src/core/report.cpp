@@ -88,6 +88,15 @@ std::optional<double> least_median(const Result& result) {
   return least;
 }
 
+/// How much of the graph's time its operations explain, and how many samples stand apart.
+std::string inside_words(const SingleTimes& times) {
+  std::string text = "operations ";
+  text += times.sum_of_ops_us ? render_time(*times.sum_of_ops_us) : "unknown";
+  const int outliers = times.outliers.value_or(0);
+  if (outliers > 0) text += ", " + count_of(static_cast<std::size_t>(outliers), "outlier");
+  return text;
+}
+
 void write_backends(Writer& writer, const Result& result) {
   if (result.backends.empty()) return;
   writer.heading("Backends (whole graph while traced; median and its 95 % interval)");
@@ -107,6 +116,7 @@ void write_backends(Writer& writer, const Result& result) {
                    : fixed_digits(times.graph_us->median / *least, 2) + " times the fastest";
       if (row.equal == ProofStatus::fail)
         text += (text.empty() ? "" : ", ") + std::string("wrong outputs");
+      if (writer.verbose()) text += (text.empty() ? "" : ", ") + inside_words(times);
       const std::string time = times.graph_us ? render_time(times.graph_us->median) : "unknown";
       writer.row("  " + pad_right(row.name, 10) + pad_left(time, 9) + "   " +
                      pad_right(interval_words(times.graph_us), 23),
@@ -198,10 +208,14 @@ void write_plans(Writer& writer, const Result& result) {
   }
   const std::string certificate = render_certificate(result.certificate);
   if (!certificate.empty()) writer.row("  ", "Certificate of the optimum: " + certificate + ".");
-  const bool assumed = std::any_of(result.transfers.begin(), result.transfers.end(),
-                                   [](const TransferRow& row) { return row.source == "prior"; });
-  if (assumed)
+  const auto any_from = [&](const char* source) {
+    return std::any_of(result.transfers.begin(), result.transfers.end(),
+                       [&](const TransferRow& row) { return row.source == source; });
+  };
+  if (any_from("prior"))
     writer.row("  ", "What copies between backends cost is assumed, not measured on this device.");
+  if (any_from("measured"))
+    writer.row("  ", "What copies cost was measured with too few tensors for a fit.");
 }
 
 void write_proofs(Writer& writer, const Result& result) {
