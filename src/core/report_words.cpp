@@ -57,7 +57,13 @@ std::string gain_words(const std::optional<Interval>& speedup, const std::string
 std::string plan_name(const Result& result, const Plan& plan) {
   if (plan.kind == PlanKind::single) {
     const std::string backend = plan.backend.value_or(k_cpu);
-    return has_pins(result) ? "pins, then " + backend : "all on " + backend;
+    if (has_pins(result)) return "pins, then " + backend;
+    // Of a backend that no list knows the heavy types alone were run, and all that it can.
+    const bool part = std::any_of(result.plans.begin(), result.plans.end(), [&](const Plan& other) {
+      return other.kind == PlanKind::single && other.backend == plan.backend &&
+             other.placement.size() > plan.placement.size();
+    });
+    return (part ? "mainly on " : "all on ") + backend;
   }
   if (plan.kind == PlanKind::averse) return "noise-averse";
   return std::string(to_string(plan.kind));

@@ -43,7 +43,7 @@ void warn_about_label(const LabelTiming& label, int threads, std::vector<Warning
     warnings.push_back({"more_threads", Severity::warning, label.label,
                         "it keeps " + one_decimal(*label.busy_cores) +
                             " cores busy, more than the " + std::to_string(threads) +
-                            " threads asked for",
+                            (threads == 1 ? " thread" : " threads") + " asked for",
                         "--affinity, which alone holds every backend to so many cores"});
   }
   const auto half = label.graph_us ? half_width_percent(*label.graph_us) : std::nullopt;
