@@ -69,6 +69,8 @@ TEST_F(ScheduleRefusals, OfBadInput) {
   EXPECT_THAT(error_of(schedule(package, {"--runtime", stab_.folder() / "empty"}), 3),
               HasSubstr("empty"));
   EXPECT_THAT(error_of(schedule(package, {"--pin", "7=ruy"}), 3), HasSubstr("7"));
+  EXPECT_THAT(error_of(schedule(package, {"--runner", "own"}), 3),
+              HasSubstr("the folder has no bin/onert_run or bin/nnpackage_run"));
   fs::resize_file(package / "net.tflite", 40);
   EXPECT_THAT(error_of(schedule(package), 3), HasSubstr("net.tflite"));
 }

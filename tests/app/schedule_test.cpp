@@ -190,6 +190,22 @@ TEST_F(ScheduleReal, TakesSeveralThreadsAMaskAndTheUsersOwnInputs) {
   EXPECT_TRUE(fs::exists(stab_.traces("small") / "cpu_2.0.chrome.json"));
 }
 
+TEST_F(ScheduleReal, GivesDynamicDimensionsTheShapeThatIsAskedFor) {
+  const fs::path package = stab_.package("rows", R"(
+    input in f32[-1,16]
+    const w f32[16,16]
+    const b f32[16]
+    out f32[-1,16] = FULLY_CONNECTED(in, w, b)
+    output out
+  )");
+  const ProcessResult result = stab_.schedule(
+      package, "onert-1.30", {"--shape", "0:4,16", "--no-verify", "--json", "result.json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto document = nlohmann::json::parse(read_text(stab_.folder() / "result.json"));
+  EXPECT_EQ(document.at("context").at("settings").at("shapes").at("in"), (std::vector<int>{4, 16}));
+  EXPECT_EQ(document.at("proofs").at("equal"), "pass");
+}
+
 TEST_F(ScheduleReal, PlacesTheOperationsAroundControlFlow) {
   const fs::path package = stab_.package("branch", R"(
     input c bool[1]

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -492,6 +493,33 @@ TEST(Trace, RefusesMoreDifferentNamesThanAnyModelHas) {
   EXPECT_THAT(refusal(text + "{}]}"), HasSubstr("too many different names"));
   EXPECT_THAT(refusal(averaged("\"cpu\" : {" + entry("$0 " + std::string(300, 'x'), 1) + "}")),
               HasSubstr("more than 256 bytes"));
+}
+
+/// 15,625 executions of 31 operations: the events pass through a reader that holds a few of them.
+TEST(Trace, ReadsAMillionEventsInBoundedMemory) {
+  TraceOptions options;
+  options.max_executions = 1000;
+  TraceReader reader(options);
+  ChromeText first;
+  reader.begin_file("t");
+  reader.feed(first.open());
+  constexpr int k_executions = 15'625;
+  std::size_t events = 0;
+  for (int execution = 0; execution < k_executions; ++execution) {
+    ChromeText one;
+    one.run(std::vector<long>(31, 7));
+    const std::string text = one.open();
+    events += static_cast<std::size_t>(std::count(text.begin(), text.end(), '{')) - 1;
+    reader.feed(std::string_view(text).substr(first.open().size()));
+  }
+  reader.feed("    { }\n  ]\n}\n");
+  const Trace trace = reader.finish();
+  EXPECT_EQ(events, 1'000'000U);
+  ASSERT_EQ(trace.ops.size(), 31U);
+  EXPECT_LE(trace.graph_us.size(), options.max_executions);
+  EXPECT_GE(trace.graph_us.size(), options.max_executions / 2);
+  EXPECT_EQ(trace.ops.front().samples_us.size(), trace.graph_us.size());
+  EXPECT_THAT(warning_ids(trace), ElementsAre("samples_thinned"));
 }
 
 }  // namespace
