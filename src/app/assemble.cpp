@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "device/ssh/target.h"
 #include "stab/app/version.h"
 
 namespace stab {
@@ -114,10 +115,16 @@ std::string why_not_of(const Context& recorded, const Job& job, const Options& o
     return "they are of the device " + device.name.value_or(device.host + " (without a name)") +
            " and asked for is " + *options.device_name;
   }
-  if (options.ip.empty() || (device.transport == "local") == (options.ip == "local")) return {};
+  if (options.ip.empty()) return {};
+  const bool here = device.transport == "local";
+  // Known by the name that it was called: the same device by another name needs --force.
+  const bool same =
+      here == (options.ip == "local") &&
+      (here || parse_ssh_target(device.host).host == parse_ssh_target(options.ip).host);
+  if (same) return {};
   return "they are of " +
-         (device.transport == "local" ? "the machine " + device.host + ", made with --ip local,"
-                                      : "the device " + device.host) +
+         (here ? "the machine " + device.host + ", made with --ip local,"
+               : "the device " + device.host) +
          " and asked for is " + options.ip;
 }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "stab/core/result.h"
 #include "stab/core/sha256.h"
 #include "support/real_world.h"
@@ -119,6 +121,18 @@ TEST_F(ScheduleAgain, ButNotForAnotherDevice) {
   EXPECT_THAT(named.err, HasSubstr("(without a name) and asked for is kitchen"));
   EXPECT_EQ(stab_.schedule_again(package_, {"--device-name", "kitchen", "--force"}).exit_code, 0);
   EXPECT_EQ(stab_.schedule_again(package_, {"--ip", "local"}).exit_code, 0);
+}
+
+TEST_F(ScheduleAgain, ButNotForADeviceOfAnotherName) {
+  const fs::path file = stab_.traces("net") / "profile.json";
+  auto profile = nlohmann::json::parse(read_text(file));
+  profile["context"]["device"]["transport"] = "ssh";
+  profile["context"]["device"]["host"] = "pi@kitchen:2222";
+  stab_.dir().write("traces/net/profile.json", profile.dump());
+  EXPECT_EQ(stab_.schedule_again(package_, {"--ip", "root@kitchen"}).exit_code, 0);
+  const ProcessResult attic = stab_.schedule_again(package_, {"--ip", "pi@attic"});
+  EXPECT_EQ(attic.exit_code, 3) << attic.out;
+  EXPECT_THAT(attic.err, HasSubstr("the device pi@kitchen:2222 and asked for is pi@attic"));
 }
 
 TEST_F(ScheduleAgain, ButNotForOtherShapes) {
