@@ -57,7 +57,8 @@ class Checker {
     if (phase == "B") {
       open.push_back(event["name"]);
     } else if (phase == "E") {
-      if (open.empty() || open.back() != event["name"]) return fail("ends what is not open");
+      if (open.empty() || open.back() != event["name"].get<std::string>())
+        return fail("ends what is not open");
       open.pop_back();
     } else {
       fail("phase " + phase);
