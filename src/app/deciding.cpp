@@ -46,7 +46,8 @@ RuntimeKeys keys_for(const Options& options, const Placement& placement, int thr
 
 void Deciding::start(const Measured& measured) {
   choose_threads(measured);
-  decide_plans(measured);
+  // With one number of threads that was asked for it has just been decided.
+  if (timings_by_threads_.size() > 1 || threads_ != timing_threads_) decide_plans(measured);
 }
 
 void Deciding::calibrate(Measured& measured, const RunMixes& run) {
@@ -58,7 +59,10 @@ void Deciding::calibrate(Measured& measured, const RunMixes& run) {
     decide_again(measured);
   }
   const Plan* optimum = plan_of(PlanKind::optimum);
-  if (optimum != nullptr && is_mixed(*optimum)) run({{k_check, "", optimum->placement}});
+  if (optimum != nullptr && is_mixed(*optimum)) {
+    run({{k_check, "", optimum->placement}});
+    decide_again(measured);
+  }
   check_prediction(measured, run);
 }
 
@@ -75,7 +79,6 @@ std::optional<Placement> Deciding::calibrated(const Measured& measured,
 }
 
 void Deciding::check_prediction(Measured& measured, const RunMixes& run) {
-  decide_again(measured);
   warn_about_mixes(measured);
   const auto first = calibrated(measured, k_check);
   if (!first) return;
@@ -92,8 +95,10 @@ std::optional<double> Deciding::check_moved_optimum(const Placement& first, Meas
                                                     const RunMixes& run) {
   const Plan* optimum = plan_of(PlanKind::optimum);
   if (optimum == nullptr || optimum->placement == first || !is_mixed(*optimum)) return std::nullopt;
-  if (run) run({{k_check_again, "", optimum->placement}});
-  decide_again(measured);
+  if (run) {
+    run({{k_check_again, "", optimum->placement}});
+    decide_again(measured);
+  }
   const auto second = calibrated(measured, k_check_again);
   return second ? prediction_error(*second, k_check_again) : std::nullopt;
 }

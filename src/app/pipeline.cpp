@@ -108,12 +108,17 @@ class Scheduling {
 
   const Decision& decision() const { return deciding_->decision(); }
 
+  /// Those to profile with.
+  std::vector<int> wanted_threads() const {
+    return options_.threads.empty() ? std::vector<int>{1} : options_.threads;
+  }
+
   Measured measure_on_device() {
     clock_.start("connect");
     progress_.update("connect", 0, 0, options_.ip);
     bench_ = std::make_unique<Workbench>(options_, job_, progress_, stop_);
     result_.context = make_context();
-    if (baseline_) check_baseline(make_context(), baseline_->threads);
+    if (baseline_) check_baseline(result_.context, baseline_->threads);
     clock_.watch([this] { return bench_->target().use(); });
     clock_.start("upload");
     bench_->upload();
@@ -136,12 +141,12 @@ class Scheduling {
     Profile profile;
     profile.stab = stab_info();
     profile.measured_at = utc_now();
-    profile.context = make_context();
+    profile.context = result_.context;
     writer_ = std::make_unique<ProfileWriter>(options_.trace_dir, job_.package().name, profile);
     bench_->keep_files_in(writer_->folder());
     const std::vector<Single> singles =
         singles_to_measure(job_, options_.backends, profile.context.runtime, measured);
-    for (const int threads : options_.threads.empty() ? std::vector<int>{1} : options_.threads) {
+    for (const int threads : wanted_threads()) {
       const MeasureOutcome outcome = run_rounds(singles, RunKind::single, threads, options_.rounds,
                                                 options_.max_rounds, measured);
       by_api_ = outcome.by_api;
@@ -173,8 +178,9 @@ class Scheduling {
       if (run.outcome.trace) check_types(job_, *run.outcome.trace, run.trial.keep_as);
       if (run.outcome.runtime_version)
         writer_->profile().context.runtime.version = run.outcome.runtime_version;
-      writer_->add(profile_run(run));
-      measured.loaded.runs.push_back({profile_run(run), run.outcome.trace.value_or(Trace())});
+      const ProfileRun row = profile_run(run);
+      writer_->add(row);
+      measured.loaded.runs.push_back({row, run.outcome.trace.value_or(Trace())});
     };
     request.progress = [&](const std::string& text, double done, double total) {
       progress_.update(kind == RunKind::single ? "profile" : "calibrate", done, total,
@@ -318,8 +324,7 @@ class Scheduling {
     context.model = model_info(job_);
     context.settings = settings_of(options_, job_);
     context.device = baseline_->context.device;
-    const std::vector<int> threads =
-        options_.threads.empty() ? std::vector<int>{1} : options_.threads;
+    const std::vector<int> threads = wanted_threads();
     const bool among =
         std::find(threads.begin(), threads.end(), baseline_->threads) != threads.end();
     check_baseline(context, among ? baseline_->threads : threads.front());

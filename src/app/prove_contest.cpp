@@ -32,6 +32,11 @@ bool lost(const Race& race, const std::string& id) {
   return race.failures.contains(id) || !race.medians.contains(id);
 }
 
+bool has_twin(const std::vector<Entrant>& entrants, const Plan& plan) {
+  return std::any_of(entrants.begin(), entrants.end(),
+                     [&](const Entrant& other) { return twins(*other.plan, plan); });
+}
+
 class Contest {
  public:
   Contest(TrialRunner& runner, const ProofRequest& request, const Route& route,
@@ -54,7 +59,7 @@ class Contest {
       if (!first.dropped.contains(entrant.id) && better(winner)) winner = entrant.id;
       if (entrant.single && !first.dropped.contains(entrant.id) && better(single))
         single = entrant.id;
-      if (stands_for_previous(*entrant.plan)) previous = entrant.id;
+      if (stands_for(PlanKind::previous, *entrant.plan)) previous = entrant.id;
     }
     if (winner.empty()) {
       outcome_.refusal = "no plan could be timed";
@@ -72,27 +77,15 @@ class Contest {
     std::vector<Entrant> all;
     for (const Plan& plan : outcome_.plans) {
       if (!fit(plan) || plan.kind == PlanKind::baseline) continue;
-      const bool twin = std::any_of(all.begin(), all.end(),
-                                    [&](const Entrant& other) { return twins(*other.plan, plan); });
-      if (!twin) all.push_back({plan.id, &plan, stands_for_single(plan)});
+      if (!has_twin(all, plan)) all.push_back({plan.id, &plan, stands_for(PlanKind::single, plan)});
     }
     return all;
   }
 
-  /// A plan that puts everything where a single plan does counts as that single backend.
-  bool stands_for_single(const Plan& plan) const {
-    if (plan.kind == PlanKind::single) return true;
-    return std::any_of(outcome_.plans.begin(), outcome_.plans.end(), [&](const Plan& other) {
-      return other.kind == PlanKind::single && other.placement == plan.placement &&
-             other.keys == plan.keys;
-    });
-  }
-
-  /// Today's candidates often hold yesterday's plan, and only one of the two is timed.
-  bool stands_for_previous(const Plan& plan) const {
-    return std::any_of(outcome_.plans.begin(), outcome_.plans.end(), [&](const Plan& other) {
-      return other.kind == PlanKind::previous && twins(other, plan);
-    });
+  /// It is a plan of this kind, or the same in all but its name, and only one of the two is timed.
+  bool stands_for(PlanKind kind, const Plan& plan) const {
+    return std::any_of(outcome_.plans.begin(), outcome_.plans.end(),
+                       [&](const Plan& other) { return other.kind == kind && twins(other, plan); });
   }
 
   void note_failures(const Race& race) {
@@ -163,9 +156,7 @@ class Contest {
   std::string join_baseline(std::vector<Entrant>& finalists) const {
     for (const Plan& plan : outcome_.plans) {
       if (plan.kind != PlanKind::baseline || !fit(plan)) continue;
-      const bool twin = std::any_of(finalists.begin(), finalists.end(),
-                                    [&](const Entrant& other) { return twins(*other.plan, plan); });
-      if (twin) return "";
+      if (has_twin(finalists, plan)) return "";
       finalists.push_back({plan.id, &plan});
       return plan.id;
     }
