@@ -93,7 +93,6 @@ SshChannel::Step SshChannel::open() {
   if (result == SSH_OK) {
     answer_time_ = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - asked_);
     state_ = State::starting;
-    first_window_ = ssh_channel_window_size(channel_);
     next_beat_ = due_ = Clock::now() + limits_.heartbeat;
     return Step::moved;
   }
@@ -155,8 +154,10 @@ bool SshChannel::write(std::string_view bytes, std::size_t& sent) {
   // libssh takes up to a whole window into memory at once; what it has is to leave first.
   if ((ssh_get_poll_flags(session_.get()) & SSH_WRITE_PENDING) != 0) return false;
   std::uint32_t window = ssh_channel_window_size(channel_);
-  if (most_in_flight_ > 0 && first_window_ > most_in_flight_) {
-    window -= std::min(window, first_window_ - most_in_flight_);
+  // OpenSSH opens a channel without any room and gives it all with the command.
+  widest_window_ = std::max(widest_window_, window);
+  if (most_in_flight_ > 0 && widest_window_ > most_in_flight_) {
+    window -= std::min(window, widest_window_ - most_in_flight_);
   }
   const std::size_t most = std::min<std::size_t>(bytes.size(), window);
   if (most == 0) return false;

@@ -76,7 +76,7 @@ class SshChannel {
   Clock::time_point due_ = Clock::time_point::max();
   Clock::time_point next_beat_{};
   std::optional<std::chrono::microseconds> answer_time_;
-  std::uint32_t first_window_ = 0;
+  std::uint32_t widest_window_ = 0;  // of the server, as far as seen
   bool eof_sent_ = false;
   bool eof_received_ = false;
   bool closed_ = false;

@@ -94,13 +94,18 @@ void SshIo::loop() {
   for (;;) {
     clear_event(*wake_);
     adopt();
-    const bool moved = step_all();
+    const SshSession::Activity before = session_->activity();
+    bool moved = step_all();
+    // A channel that reads takes what came for all of them (room in another one's window, say), and
+    // sends what was held back: whoever was waiting for that is asked again.
+    moved = moved || session_->activity() != before;
     if (finished()) break;
     if (!lost_.empty()) {
       pollfd wait{wake_->get(), POLLIN, 0};
       poll(&wait, 1, -1);
       continue;
     }
+    session_->route().acknowledge();
     const int result = ssh_event_dopoll(event, poll_ms(moved));
     if (result == SSH_ERROR || !session_->alive()) {
       lost_ = session_->reason();

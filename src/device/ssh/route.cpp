@@ -211,6 +211,11 @@ SshRoute start_proxy(const SshSettings& settings) {
 
 }  // namespace
 
+void SshRoute::acknowledge() const {
+  // The kernel forgets this again. A proxy's socket pair knows no such option.
+  set_option(socket, IPPROTO_TCP, TCP_QUICKACK, 1);
+}
+
 std::string SshRoute::proxy_words() {
   if (!proxy) return {};
   std::array<char, 4096> buffer;

@@ -22,6 +22,11 @@ struct SshRoute {
   std::unique_ptr<ChildProcess> proxy;
   Descriptor proxy_error;
 
+  /// Acknowledges what was read, to be called before each wait for more. A server that collects
+  /// small packets (Nagle's algorithm, sshd's way with commands) would otherwise hold back its next
+  /// one until the kernel's own acknowledgement, 40 ms later; measured at each login.
+  void acknowledge() const;
+
   /// What a proxy last said on its standard error, as a clause to append to a reason; empty when it
   /// said nothing.
   std::string proxy_words();

@@ -128,6 +128,10 @@ std::string SshSession::banner() const {
   return banner == nullptr ? "" : banner;
 }
 
+SshSession::Activity SshSession::activity() const {
+  return {counter_.in_bytes + counter_.out_bytes, ssh_get_poll_flags(session_)};
+}
+
 SshSession::Waited SshSession::wait(const std::function<int()>& call, int again,
                                     std::chrono::milliseconds limit, const StopRequested& stop,
                                     int& result) {
@@ -136,6 +140,7 @@ SshSession::Waited SshSession::wait(const std::function<int()>& call, int again,
     if (!alive()) return Waited::lost;
     if (Clock::now() >= deadline) return Waited::timed_out;
     heed_stop(stop, route_.peer);
+    route_.acknowledge();
     pollfd wait{route_.socket.get(), POLLIN, 0};
     if ((ssh_get_poll_flags(session_) & SSH_WRITE_PENDING) != 0) wait.events |= POLLOUT;
     poll(&wait, 1, k_tick_ms);

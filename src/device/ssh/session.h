@@ -34,6 +34,14 @@ class SshSession {
   std::string banner() const;
   /// Bytes that the peer sent so far.
   std::uint64_t received() const { return counter_.in_bytes; }
+  /// Bytes that came and went so far, and what libssh waits for at the socket (SSH_READ_PENDING,
+  /// SSH_WRITE_PENDING).
+  struct Activity {
+    std::uint64_t bytes = 0;
+    int waits_for = 0;
+    bool operator==(const Activity&) const = default;
+  };
+  Activity activity() const;
 
   enum class Waited { done, lost, timed_out };
   /// Repeats `call` until it returns something else than `again`; `result` gets that. Throws
