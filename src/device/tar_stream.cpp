@@ -144,15 +144,19 @@ TarStream::~TarStream() = default;
 
 std::size_t TarStream::read(std::span<char> into) {
   State& s = *state_;
-  while (s.pending_at == s.pending.size()) {
-    s.pending.clear();
-    s.pending_at = 0;
-    if (!s.advance()) return 0;
+  std::size_t done = 0;
+  while (done < into.size()) {
+    if (s.pending_at == s.pending.size()) {
+      s.pending.clear();
+      s.pending_at = 0;
+      if (!s.advance()) break;
+    }
+    const std::size_t count = std::min(into.size() - done, s.pending.size() - s.pending_at);
+    std::memcpy(into.data() + done, s.pending.data() + s.pending_at, count);
+    s.pending_at += count;
+    done += count;
   }
-  const std::size_t count = std::min(into.size(), s.pending.size() - s.pending_at);
-  std::memcpy(into.data(), s.pending.data() + s.pending_at, count);
-  s.pending_at += count;
-  return count;
+  return done;
 }
 
 std::uint64_t TarStream::content_bytes() const {

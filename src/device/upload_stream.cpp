@@ -81,22 +81,15 @@ void UploadStream::fill() {
   } else {
     pending_.resize(k_piece);
     pending_.resize(tar_.read(pending_));
-    ended_ = pending_.empty();
+    ended_ = pending_.size() < k_piece;
   }
   if (progress_) progress_(tar_.content_bytes());
 }
 
 void UploadStream::fill_packed() {
   std::string raw(k_piece, '\0');
-  std::size_t size = 0;
-  while (size < raw.size()) {
-    const std::size_t count = tar_.read(std::span(raw).subspan(size));
-    if (count == 0) {
-      ended_ = true;
-      break;
-    }
-    size += count;
-  }
+  const std::size_t size = tar_.read(raw);
+  ended_ = size < raw.size();
   if (chooser_.level() != gzip_level_) {
     gzip_level_ = chooser_.level();
     gzip_->set_level(gzip_level_, pending_);

@@ -29,8 +29,8 @@ class TarStream {
   explicit TarStream(std::vector<TarMember> members);
   ~TarStream();
 
-  /// The next bytes; 0 at the end. Throws Error(input) when a file cannot be read or has not the
-  /// announced size any more.
+  /// The next bytes, as many as fit; fewer at the end. Throws Error(input) when a file cannot be
+  /// read or has not the announced size any more.
   std::size_t read(std::span<char> into);
   /// Bytes of file content handed out so far.
   std::uint64_t content_bytes() const;
