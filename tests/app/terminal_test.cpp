@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "stab/core/result.h"
 #include "support/pty.h"
 #include "support/real_world.h"
 #include "support/stab_program.h"
@@ -55,6 +56,23 @@ class Terminal : public ::testing::Test {
     return stab_.schedule_words(stab_.package("net", k_relu), "onert-1.30",
                                 {"--no-verify", "--no-check"});
   }
+  /// Schedules it once more from the traces that words() left.
+  test::Words words_again() const {
+    return {(fs::path(STAB_BUILD_DIR) / "stab").string(),
+            "--nnpackage",
+            (stab_.folder() / "packages" / "net").string(),
+            "--no-profile",
+            "--trace-dir",
+            "traces",
+            "-o",
+            "out"};
+  }
+  /// The same in a shell that redirects as the text says.
+  ProcessResult again_redirected(const std::string& redirection) const {
+    test::Words line = {"/bin/sh", "-c", "\"$@\" " + redirection, "sh"};
+    for (const std::string& word : words_again()) line.push_back(word);
+    return test::run_process(line, with({}));
+  }
 
   const StabProgram stab_;
 };
@@ -94,19 +112,27 @@ TEST_F(Terminal, IsNoPipeWhichGetsPlainTextAndALineAStage) {
 
 TEST_F(Terminal, OrPipeIsAsWideAsColumnsSays) {
   ASSERT_EQ(test::run_process(words(), with({})).exit_code, 0);
-  const test::Words again = {(fs::path(STAB_BUILD_DIR) / "stab").string(),
-                             "--nnpackage",
-                             (stab_.folder() / "packages" / "net").string(),
-                             "--no-profile",
-                             "--trace-dir",
-                             "traces",
-                             "-o",
-                             "out"};
+  const test::Words again = words_again();
   const ProcessResult narrow = test::run_process(again, with({{"COLUMNS", "64"}}));
   ASSERT_EQ(narrow.exit_code, 0) << narrow.err;
   EXPECT_LE(widest(narrow.out), 64U) << narrow.out;
   const ProcessResult odd = test::run_process(again, with({{"COLUMNS", "wide"}}));
   EXPECT_EQ(odd.out, test::run_process(again, with({})).out);
+}
+
+TEST_F(Terminal, ThatIsGoneCostsTheReportAndNoMore) {
+  ASSERT_EQ(test::run_process(words(), with({})).exit_code, 0);
+  const fs::path record = stab_.written("net") / "metadata" / "stab.json";
+  for (const char* redirection : {">&-", ">/dev/full", ">&- <&-"}) {
+    fs::remove_all(stab_.written("net"));
+    const ProcessResult run = again_redirected(redirection);
+    EXPECT_EQ(run.exit_code, 5) << redirection;
+    EXPECT_THAT(run.err, HasSubstr("cannot write the results 'standard output'")) << redirection;
+    EXPECT_EQ(parse_schedule(test::read_text(record), record.string()).threads, 1);
+  }
+  const ProcessResult silent = again_redirected(">report 2>&-");
+  EXPECT_EQ(silent.exit_code, 0);
+  EXPECT_THAT(test::last_line(test::read_text(stab_.folder() / "report")), HasSubstr("wrote "));
 }
 
 }  // namespace
