@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job that is interrupted while it measures: what is finished stays, nothing half-made does, and
-// nothing goes on running.
+// A job that is interrupted, here while it measures, on a device at each of its stages: what is
+// finished stays, nothing half-made does, and nothing goes on running.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -10,7 +10,9 @@
 
 #include "stab/core/profile.h"
 #include "support/real_world.h"
+#include "support/ssh_server.h"
 #include "support/stab_program.h"
+#include "support/tcp_proxy.h"
 
 namespace stab {
 namespace {
@@ -53,6 +55,14 @@ std::vector<std::string> processes_with(const std::string& path) {
   return found;
 }
 
+/// The runner's own processes: the path of the work folder is in their command lines.
+void expect_nothing_left(const fs::path& work) {
+  EXPECT_TRUE(wait_for([&] { return processes_with(work.string()).empty(); }))
+      << "something still runs";
+  const fs::path runs = work / "run";
+  EXPECT_TRUE(!fs::exists(runs) || fs::is_empty(runs)) << "a half-made run was left";
+}
+
 class Interrupt : public ::testing::TestWithParam<int> {
  protected:
   const StabProgram stab_;
@@ -85,10 +95,7 @@ TEST_P(Interrupt, KeepsWhatIsFinishedAndLeavesNothingRunning) {
   }
   EXPECT_EQ(read_text(stab_.traces("net") / "profile.json"), profile);
   EXPECT_EQ(read_text(stab_.written("net") / "metadata" / "stab.json"), record);
-  const std::string work = (stab_.folder() / "work").string();
-  EXPECT_TRUE(wait_for([&] { return processes_with(work).empty(); })) << "something still runs";
-  const fs::path runs = stab_.folder() / "work" / "run";
-  EXPECT_TRUE(!fs::exists(runs) || fs::is_empty(runs)) << "a half-made run was left";
+  expect_nothing_left(stab_.folder() / "work");
 
   EXPECT_EQ(stab_.schedule_again(package).exit_code, 0) << "the earlier measurement still serves";
   EXPECT_EQ(stab_.schedule(package, "onert-1.30", {"--no-verify", "--no-check"}).exit_code, 0)
@@ -101,6 +108,63 @@ INSTANTIATE_TEST_SUITE_P(Signals, Interrupt, ::testing::Values(SIGINT, SIGTERM),
                            return std::string(parameter.param == SIGINT ? "Interrupt"
                                                                         : "Terminate");
                          });
+
+class InterruptOverSsh : public ::testing::TestWithParam<const char*> {
+ protected:
+  test::Words words(int port, const test::Words& more) const {
+    test::Words all = {"--ip", server_.user() + "@127.0.0.1:" + std::to_string(port),
+                       "--remote-dir", work_.string()};
+    all.insert(all.end(), more.begin(), more.end());
+    return stab_.schedule_words(package_, "onert-1.30", all);
+  }
+  /// Lets the server be known under the port of a proxy, too.
+  void know(int port) const {
+    server_.set_known_hosts("{host} {key}\n[127.0.0.1]:" + std::to_string(port) + " {key}\n");
+  }
+  ProcessResult interrupt_at(const std::string& stage, const test::Words& words) const {
+    test::RunningProcess job(words, stab_.process_options());
+    EXPECT_TRUE(wait_for([&] {
+      return job.err_so_far().find("stab: " + stage + ": ") != std::string::npos;
+    })) << job.err_so_far();
+    // Well into the stage, not at its very start.
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    kill(job.pid(), SIGINT);
+    return job.wait();
+  }
+
+  const test::SshServer server_;
+  const StabProgram stab_{{{"STAB_SSH_DIR", server_.ssh_dir().string()}}};
+  const fs::path package_ = stab_.package("net", k_relu);
+  const fs::path work_ = stab_.folder() / "far";
+};
+
+TEST_P(InterruptOverSsh, LeavesNothingRunningAndNoLock) {
+  const std::string stage = GetParam();
+  // A server that says nothing; one so far away that the upload takes long; the server itself.
+  const test::TcpProxy silent(0);
+  const test::TcpProxy far(server_.port(), std::chrono::milliseconds(300));
+  const bool is_upload = stage == "upload";
+  const int port = stage == "connect" ? silent.port() : is_upload ? far.port() : server_.port();
+  know(port);
+  // So long that it cannot end by itself.
+  const test::Words length = stage == "prove" ? test::Words{"-r", "6", "--rounds", "3"}
+                                              : test::Words{"-r", "1000", "--rounds", "1000"};
+  const ProcessResult result = interrupt_at(stage, words(port, length));
+  EXPECT_EQ(result.exit_code, 130) << result.err;
+  EXPECT_THAT(test::last_line(result.err), HasSubstr("stopped")) << result.err;
+  EXPECT_EQ(result.out, "");
+  EXPECT_FALSE(fs::exists(stab_.written("net")));
+  expect_nothing_left(work_);
+
+  know(server_.port());
+  const ProcessResult lock = stab_.run(
+      {"unlock", "--ip", server_.user() + "@127.0.0.1:" + std::to_string(server_.port())});
+  EXPECT_THAT(lock.out, HasSubstr("is not locked")) << lock.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(Stages, InterruptOverSsh,
+                         ::testing::Values("connect", "upload", "profile", "prove"),
+                         [](const auto& parameter) { return std::string(parameter.param); });
 
 }  // namespace
 }  // namespace stab

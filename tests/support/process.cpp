@@ -89,6 +89,10 @@ RunningProcess::~RunningProcess() {
   if (pid_ > 0) wait_or_kill(pid_, 0);
 }
 
+std::string RunningProcess::err_so_far() const {
+  return read_text(streams_.path() / "err");
+}
+
 ProcessResult RunningProcess::wait() {
   const int status = wait_or_kill(pid_, timeout_seconds_);
   pid_ = -1;

@@ -45,6 +45,8 @@ class RunningProcess {
   RunningProcess& operator=(const RunningProcess&) = delete;
 
   int pid() const { return pid_; }
+  /// What it wrote on standard error until now.
+  std::string err_so_far() const;
   /// Waits for its end, at most `timeout_seconds` from now (then it is killed). Call once.
   ProcessResult wait();
 
