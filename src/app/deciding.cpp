@@ -171,10 +171,8 @@ std::vector<int> Deciding::measured_threads(const Measured& measured) const {
 }
 
 double Deciding::estimate_of(const std::string& plan_id) const {
-  for (const Plan& plan : decision_.plans) {
-    if (plan.id == plan_id && plan.estimate) return plan.estimate->total_us;
-  }
-  return HUGE_VAL;
+  const Plan* plan = find_plan(decision_.plans, plan_id);
+  return plan != nullptr && plan->estimate ? plan->estimate->total_us : HUGE_VAL;
 }
 
 /// The number of threads whose plan is estimated fastest; the times of all are reported.

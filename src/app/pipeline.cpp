@@ -285,10 +285,7 @@ class Scheduling {
 
   void write() {
     progress_.update("write", 0, 0, "");
-    Plan* chosen = nullptr;
-    for (Plan& plan : result_.plans) {
-      if (plan.id == result_.chosen) chosen = &plan;
-    }
+    Plan* chosen = find_plan(result_.plans, result_.chosen);
     if (chosen == nullptr) return;
     finish_choice(*chosen, decision(), result_);
     if (result_.error) {  // the gate: what was written on an earlier night stays

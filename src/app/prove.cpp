@@ -11,7 +11,6 @@ namespace stab {
 namespace {
 
 using proving::Equality;
-using proving::find_plan;
 using proving::fit;
 using proving::Route;
 using proving::twins;
@@ -195,7 +194,7 @@ class Prover {
   static double cost(const Plan& plan) { return plan.estimate ? plan.estimate->total_us : 1e300; }
 
   void finish_delivery() {
-    const Plan* chosen = find_plan(outcome_, outcome_.chosen);
+    const Plan* chosen = find_plan(outcome_.plans, outcome_.chosen);
     if (chosen == nullptr) return;
     if (chosen->placement.empty() && !route_.found) {
       outcome_.delivery.works = "none_needed";

@@ -95,14 +95,14 @@ class Contest {
                                      "it could not be timed as it is: " + reason, ""});
         continue;
       }
-      Plan* plan = find_plan(outcome_, id);
+      Plan* plan = find_plan(outcome_.plans, id);
       plan->applied.status = ProofStatus::fail;
       plan->applied.reason = reason;
     }
   }
 
   void record(const Race& race, const std::string& id, const std::string& against) {
-    Plan* plan = find_plan(outcome_, id);
+    Plan* plan = find_plan(outcome_.plans, id);
     const auto medians = race.medians.find(id);
     if (plan == nullptr || medians == race.medians.end()) return;
     FasterProof& proof = plan->faster;
@@ -130,10 +130,10 @@ class Contest {
 
   void final_round(const std::string& winner, const std::string& single,
                    const std::string& previous) {
-    std::vector<Entrant> finalists = {{winner, find_plan(outcome_, winner)}};
-    if (single != winner) finalists.push_back({single, find_plan(outcome_, single)});
+    std::vector<Entrant> finalists = {{winner, find_plan(outcome_.plans, winner)}};
+    if (single != winner) finalists.push_back({single, find_plan(outcome_.plans, single)});
     if (!previous.empty() && previous != winner && previous != single)
-      finalists.push_back({previous, find_plan(outcome_, previous)});
+      finalists.push_back({previous, find_plan(outcome_.plans, previous)});
     const std::string baseline = join_baseline(finalists);
     if (request_.time_today) finalists.push_back({k_today, nullptr});
     const Race race = run_race(runner_, request_, route_, finalists, false, "verdict");
@@ -239,12 +239,6 @@ bool twins(const Plan& a, const Plan& b) {
 
 bool fit(const Plan& plan) {
   return plan.applied.status == ProofStatus::pass && plan.equal.status != ProofStatus::fail;
-}
-
-Plan* find_plan(ProofOutcome& outcome, const std::string& id) {
-  const auto found = std::find_if(outcome.plans.begin(), outcome.plans.end(),
-                                  [&](const Plan& plan) { return plan.id == id; });
-  return found == outcome.plans.end() ? nullptr : &*found;
 }
 
 void run_contest(TrialRunner& runner, const ProofRequest& request, const Route& route,

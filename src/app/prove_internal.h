@@ -93,8 +93,6 @@ Race run_race(TrialRunner& runner, const ProofRequest& request, const Route& rou
 bool twins(const Plan& a, const Plan& b);
 /// Applied, and not known to compute something else than cpu.
 bool fit(const Plan& plan);
-/// Null when there is none of that id.
-Plan* find_plan(ProofOutcome& outcome, const std::string& id);
 
 /// Times all plans that are fit and fills in their `faster`, the plan to write, the best single
 /// backend, and the gains; or a refusal when none lasts.

@@ -106,10 +106,7 @@ bool works_as_promised(const std::string& promised, const std::string& found) {
 
 void judge(const ProofOutcome& outcome, const std::optional<std::string>& promised,
            Result& result) {
-  Plan* plan = nullptr;
-  for (Plan& candidate : result.plans) {
-    if (candidate.id == k_scheduled) plan = &candidate;
-  }
+  Plan* plan = find_plan(result.plans, k_scheduled);
   result.chosen = k_scheduled;
   const std::string found = result.delivery.works.value_or("none_needed");
   if (promised && plan->applied.status == ProofStatus::pass &&

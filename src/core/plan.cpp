@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stab/core/plan.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "stab/core/result.h"
 
 namespace stab {
@@ -87,11 +90,18 @@ std::string_view to_string(Outcome outcome) {
   return "failed";
 }
 
+const Plan* find_plan(const std::vector<Plan>& plans, std::string_view id) {
+  const auto found =
+      std::find_if(plans.begin(), plans.end(), [id](const Plan& plan) { return plan.id == id; });
+  return found == plans.end() ? nullptr : &*found;
+}
+
+Plan* find_plan(std::vector<Plan>& plans, std::string_view id) {
+  return const_cast<Plan*>(find_plan(std::as_const(plans), id));
+}
+
 const Plan* Result::find_plan(const std::string& id) const {
-  for (const Plan& plan : plans) {
-    if (plan.id == id) return &plan;
-  }
-  return nullptr;
+  return stab::find_plan(plans, id);
 }
 
 }  // namespace stab

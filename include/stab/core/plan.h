@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -99,5 +100,9 @@ struct Plan {
   EqualProof equal;
   FasterProof faster;
 };
+
+/// The plan of that id; null when there is none.
+Plan* find_plan(std::vector<Plan>& plans, std::string_view id);
+const Plan* find_plan(const std::vector<Plan>& plans, std::string_view id);
 
 }  // namespace stab
