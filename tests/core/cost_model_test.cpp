@@ -114,6 +114,24 @@ TEST(CostModel, ChargesCopiesAtTheEdgesOfTheGraph) {
   EXPECT_EQ(made.to_placement(solve(made.problem).placement), Placement{});
 }
 
+TEST(CostModel, ChargesNothingForConstantsAndReadsNothingForAnOperationWithoutInputs) {
+  Model model = test::chain(2);
+  Subgraph& graph = model.subgraphs[0];
+  Tensor constant = graph.tensors[0];
+  constant.id.index = static_cast<int>(graph.tensors.size());
+  constant.constant = true;
+  graph.tensors.push_back(constant);
+  graph.outputs.push_back(constant.id.index);
+  graph.operations[0].inputs.clear();  // a Range or Fill of constants
+  const OpTimes times =
+      times_of({{{"cpu", 100}, {"acl_neon", 1}}, {{"cpu", 100}, {"acl_neon", 1}}});
+  const ModelProblem made = make_problem(model, times, TransferModel(k_with_neon, {}), k_with_neon);
+  const std::vector<int> on_neon = {2, 2};
+  EXPECT_EQ(evaluate(made.problem, on_neon).copies_made.size(), 1u) << "the real output alone";
+  EXPECT_EQ(made.to_placement(solve(made.problem).placement),
+            (Placement{{{0, 0}, "acl_neon"}, {{0, 1}, "acl_neon"}}));
+}
+
 TEST(CostModel, RunsControlFlowOnBuiltin) {
   Model model = test::chain(3);
   model.subgraphs[0].operations[1].control_flow = true;

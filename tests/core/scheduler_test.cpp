@@ -49,8 +49,9 @@ TEST(Scheduler, EqualsTryingEverythingOnTwoThousandRandomGraphs) {
     SCOPED_TRACE(round);
     ProblemShape shape;
     shape.backends = 2 + round % 3;
-    shape.ops = shape.backends == 2 ? 10 : shape.backends == 3 ? 8 : 6;
+    shape.ops = 1 + round / 3 % 10;
     shape.classes = round % 5 == 0 ? 2 : 0;
+    shape.sources = round % 7 == 0 ? 0.3 : 0;
     shape.largest_cost = round % 2 == 0 ? 50 : 4;
     shape.largest_copy = round % 2 == 0 ? 30 : 3;
     expect_equals_trying_all(random_problem(random, shape));

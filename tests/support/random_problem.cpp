@@ -38,7 +38,7 @@ class Maker {
     problem_.ops.push_back(op);
     if (happens(shape_.pinned)) pin(problem_, i, kept);
     std::set<int> inputs;
-    const int count = 1 + below(shape_.most_inputs);
+    const int count = happens(shape_.sources) ? 0 : 1 + below(shape_.most_inputs);
     const int existing = static_cast<int>(problem_.tensors.size());
     const int oldest = shape_.reach == 0 ? 0 : std::max(0, existing - shape_.reach);
     for (int k = 0; k < count; ++k) inputs.insert(oldest + below(existing - oldest));

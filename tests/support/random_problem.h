@@ -19,14 +19,15 @@ struct ProblemShape {
   int reach = 0;            ///< inputs come from so many tensors back; 0: from anywhere
   double impossible = 0.2;  ///< share of (operation, backend) pairs
   double pinned = 0.1;      ///< share of operations with one choice
+  double sources = 0.0;     ///< share of operations that read nothing
   double outputs = 0.2;     ///< share of tensors that are graph outputs, read inside or not
   double forbidden = 0.0;   ///< share of copies that cannot be
   Ticks largest_cost = 50;  ///< small ones make ties
   Ticks largest_copy = 30;
 };
 
-/// A connected-looking acyclic graph: operation i makes tensor i + 1 and reads earlier ones; tensor
-/// 0 is a graph input.
+/// An acyclic graph: operation i makes tensor i + 1 and reads earlier ones, where it is no source;
+/// tensor 0 is a graph input.
 PlacementProblem random_problem(std::mt19937_64& random, const ProblemShape& shape);
 
 /// The least cost over all placements, and the most operations on their preferred backend among the
