@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -169,10 +170,11 @@ class Bench {
   void upload(const fs::path& from, const std::string& to) {
     SshOptions options;
     options.host = server_.user() + "@127.0.0.1:" + port_;
-    const FileTree tree = FileTree::of_folder("rt", from);
+    // The program, too, reads a runtime that is named while it connects.
+    auto reading = std::async(std::launch::async, [&] { return FileTree::of_folder("rt", from); });
     const std::unique_ptr<Transport> transport = connect_ssh(options, [] { return false; }, {}, {});
     Uploader uploader(*transport, open_work_folder(*transport, to), {});
-    uploader.put({tree});
+    uploader.put({reading.get()});
     if (uploader.summary().files_sent == 0) return;
     compressed_ = uploader.summary().compressed;
     stream_bytes_ = uploader.summary().stream_bytes;

@@ -23,10 +23,19 @@ std::optional<std::string> environment_value(const char* name) {
   return std::string(value);
 }
 
+/// A runtime that is named, being read and hashed; nothing where the device decides which it is.
+std::future<Runtime> read_named_runtime(const Options& options) {
+  const auto from_environment = environment_value("STAB_RUNTIME");
+  if (!options.runtime && !from_environment) return {};
+  const fs::path folder = locate_runtime({options.runtime, from_environment, "", {}});
+  return std::async(std::launch::async, [folder] { return read_runtime(folder); });
+}
+
 }  // namespace
 
 Target::Target(const Options& options, Progress& progress, StopRequested stop)
     : progress_(progress) {
+  std::future<Runtime> reading = read_named_runtime(options);  // while we connect
   transport_ = connect(options, progress, std::move(stop), warnings_);
   const std::string folder = work_folder_of(options, *transport_);
   progress.update("look at the device", 0, 0, transport_->link().address);
@@ -39,7 +48,7 @@ Target::Target(const Options& options, Progress& progress, StopRequested stop)
     show_upload(done, total);
   };
   session_ = std::make_unique<Session>(*transport_, std::move(session));
-  check_runtime_against(options, found);
+  check_runtime_against(options, found, std::move(reading));
 }
 
 void Target::show_upload(std::uint64_t done, std::uint64_t total) {
@@ -93,10 +102,12 @@ void Target::choose_runner(const Options& options) {
   }
 }
 
-void Target::check_runtime_against(const Options& options, const Preflight& found) {
-  const fs::path folder = locate_runtime(
-      {options.runtime, environment_value("STAB_RUNTIME"), device_.arch, fs::current_path()});
-  runtime_files_ = read_runtime(folder);
+void Target::check_runtime_against(const Options& options, const Preflight& found,
+                                   std::future<Runtime> reading) {
+  runtime_files_ = reading.valid()
+                       ? reading.get()
+                       : read_runtime(locate_runtime(
+                             {std::nullopt, std::nullopt, device_.arch, fs::current_path()}));
   const Runtime& runtime = runtime_files_;
   const RuntimeTarget target = runtime_target(*transport_, runtime, found);
   const RuntimeCheck check = check_runtime(runtime, target, options.backends);

@@ -50,7 +50,7 @@ alive() {
 end() {
   if [ -n "$d" ]; then l=-$p; else tree; fi
   kill -TERM $l
-  for n in 0.1 0.2 0.7 1 1; do
+  for n in 0.02 0.1 0.2 0.7 1 1; do
     alive || return
     sleep $n || sleep 1
   done

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <future>
 #include <map>
 #include <memory>
 #include <string>
@@ -47,7 +48,8 @@ class Target {
  private:
   Preflight look_at_device(const Options& options, const std::string& folder);
   void show_upload(std::uint64_t done, std::uint64_t total);
-  void check_runtime_against(const Options& options, const Preflight& found);
+  void check_runtime_against(const Options& options, const Preflight& found,
+                             std::future<Runtime> reading);
   void choose_runner(const Options& options);
   void ask_runner();
 

@@ -73,8 +73,19 @@ class Login {
     return false;
   }
 
+  int sign(const Key& private_key) {
+    return ask([&] { return ssh_userauth_publickey(session_.get(), nullptr, private_key.get()); });
+  }
+
   int try_key(KeyOffer& offer) {
     Key private_key;
+    bool encrypted = false;
+    if (!offer.agent_key) private_key = read_private_key(offer.file, std::nullopt, encrypted);
+    if (private_key) {
+      // To ask first whether the server would take it only costs a round trip more.
+      tried_.push_back(offer.label);
+      return sign(private_key);
+    }
     if (!offer.public_key) {
       private_key = unlock(offer);
       if (!private_key) return SSH_AUTH_DENIED;
@@ -97,7 +108,7 @@ class Login {
     }
     if (!private_key) private_key = unlock(offer);
     if (!private_key) return SSH_AUTH_DENIED;
-    return ask([&] { return ssh_userauth_publickey(session_.get(), nullptr, private_key.get()); });
+    return sign(private_key);
   }
 
   int sign_with_agent(const AgentKey& key) {
