@@ -123,8 +123,9 @@ class Documentation : public ::testing::Test {
   StabProgram stab_;
 };
 
-/// What a command of the project's own development comes to here: building and testing again from
-/// within a test would not end, so the program must be there and know its options.
+/// What a command of the project's own development comes to here. A bench runs, with this build.
+/// Building and testing again from within a test would not end, so of those commands the program
+/// must be there and know its options; scripts/test runs them, or what they consist of.
 void check_development_command(const std::string& command) {
   std::istringstream words(command);
   std::string program;
@@ -145,6 +146,13 @@ void check_development_command(const std::string& command) {
   }
   const fs::path file = fs::path(STAB_SOURCE_DIR) / program;
   ASSERT_TRUE(fs::exists(file)) << command;
+  if (program.starts_with("bench/")) {
+    const ProcessResult figures =
+        test::run_process({file.string(), STAB_BUILD_DIR}, {std::nullopt, {}, 300});
+    EXPECT_EQ(figures.exit_code, 0) << command << "\n" << figures.err;
+    EXPECT_THAT(figures.out, HasSubstr(" x stab")) << command;
+    return;
+  }
   const ProcessResult help = test::run_process({file.string(), "--help"});
   EXPECT_EQ(help.exit_code, 0) << command << "\n" << help.err;
   for (std::string word; words >> word && word != "#";) {
