@@ -23,12 +23,15 @@ std::optional<std::string> environment_value(const char* name) {
   return std::string(value);
 }
 
+RuntimeSearch search_for_runtime(const Options& options, const std::string& device_arch = {}) {
+  return {options.runtime, environment_value("STAB_RUNTIME"), device_arch, fs::current_path()};
+}
+
 /// A runtime that is named, being read and hashed; nothing where the device decides which it is.
 std::future<Runtime> read_named_runtime(const Options& options) {
-  const auto from_environment = environment_value("STAB_RUNTIME");
-  if (!options.runtime && !from_environment) return {};
-  const fs::path folder = locate_runtime({options.runtime, from_environment, "", {}});
-  return std::async(std::launch::async, [folder] { return read_runtime(folder); });
+  const auto folder = named_runtime(search_for_runtime(options));
+  if (!folder) return {};
+  return std::async(std::launch::async, [folder] { return read_runtime(*folder); });
 }
 
 }  // namespace
@@ -106,8 +109,7 @@ void Target::check_runtime_against(const Options& options, const Preflight& foun
                                    std::future<Runtime> reading) {
   runtime_files_ = reading.valid()
                        ? reading.get()
-                       : read_runtime(locate_runtime(
-                             {std::nullopt, std::nullopt, device_.arch, fs::current_path()}));
+                       : read_runtime(locate_runtime(search_for_runtime(options, device_.arch)));
   const Runtime& runtime = runtime_files_;
   const RuntimeTarget target = runtime_target(*transport_, runtime, found);
   const RuntimeCheck check = check_runtime(runtime, target, options.backends);

@@ -175,9 +175,14 @@ Runtime read_runtime(const fs::path& folder) {
   return runtime;
 }
 
-fs::path locate_runtime(const RuntimeSearch& search) {
-  if (search.given) return *search.given;
+std::optional<fs::path> named_runtime(const RuntimeSearch& search) {
+  if (search.given) return search.given;
   if (search.environment && !search.environment->empty()) return *search.environment;
+  return std::nullopt;
+}
+
+fs::path locate_runtime(const RuntimeSearch& search) {
+  if (auto named = named_runtime(search)) return *named;
   const std::array<fs::path, 2> usual = {
       fs::path("Product") / (search.device_arch + "-linux.release") / "out",
       fs::path("Product") / "out"};

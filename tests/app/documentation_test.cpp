@@ -125,7 +125,7 @@ class Documentation : public ::testing::Test {
 
 /// What a command of the project's own development comes to here. A bench runs, with this build.
 /// Building and testing again from within a test would not end, so of those commands the program
-/// must be there and know its options; scripts/test runs them, or what they consist of.
+/// must be there and know its options.
 void check_development_command(const std::string& command) {
   std::istringstream words(command);
   std::string program;

@@ -58,14 +58,7 @@ class Terminal : public ::testing::Test {
   }
   /// Schedules it once more from the traces that words() left.
   test::Words words_again() const {
-    return {(fs::path(STAB_BUILD_DIR) / "stab").string(),
-            "--nnpackage",
-            (stab_.folder() / "packages" / "net").string(),
-            "--no-profile",
-            "--trace-dir",
-            "traces",
-            "-o",
-            "out"};
+    return stab_.schedule_again_words(stab_.folder() / "packages" / "net");
   }
   /// The same in a shell that redirects as the text says.
   ProcessResult again_redirected(const std::string& redirection) const {

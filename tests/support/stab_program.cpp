@@ -104,10 +104,14 @@ ProcessResult StabProgram::schedule(const fs::path& package, const std::string& 
   return run_process(schedule_words(package, runtime, more), process_options());
 }
 
-ProcessResult StabProgram::schedule_again(const fs::path& package, const Words& more) const {
-  Words words = {"--nnpackage", package.string(), "--no-profile"};
+Words StabProgram::schedule_again_words(const fs::path& package, const Words& more) const {
+  Words words = {program_, "--nnpackage", package.string(), "--no-profile"};
   append_options(words, {{"--trace-dir", "traces"}, {"-o", "out"}}, more);
-  return run(words);
+  return words;
+}
+
+ProcessResult StabProgram::schedule_again(const fs::path& package, const Words& more) const {
+  return run_process(schedule_again_words(package, more), process_options());
 }
 
 std::string last_line(const std::string& text) {

@@ -47,6 +47,8 @@ class StabProgram {
                        const Words& more = {}) const;
   /// `--no-profile` from the same folders.
   ProcessResult schedule_again(const std::filesystem::path& package, const Words& more = {}) const;
+  /// The words of that job, to be run otherwise.
+  Words schedule_again_words(const std::filesystem::path& package, const Words& more = {}) const;
   /// How all of these are started.
   ProcessOptions process_options() const;
 

@@ -49,6 +49,9 @@ struct RuntimeSearch {
   std::filesystem::path start;                 ///< current folder
 };
 
+/// The folder that is named by --runtime, else by STAB_RUNTIME; nothing where the device decides.
+std::optional<std::filesystem::path> named_runtime(const RuntimeSearch& search);
+
 /// The runtime's folder: what was given, else STAB_RUNTIME, else `Product/<device
 /// arch>-linux.release/out` or `Product/out` in the current folder or the nearest one above. Throws
 /// Error(input) that says where was looked.

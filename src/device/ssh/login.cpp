@@ -62,7 +62,7 @@ class Login {
   bool with_keys() {
     const std::vector<AgentKey> agent = list_agent_keys(settings_.agent_socket, k_agent_limit);
     keys_ = collect_keys(settings_, agent);
-    for (KeyOffer& offer : keys_.offers) {
+    for (const KeyOffer& offer : keys_.offers) {
       const int result = try_key(offer);
       if (result == SSH_AUTH_SUCCESS) return true;
       if (result == SSH_AUTH_PARTIAL) {
@@ -77,25 +77,18 @@ class Login {
     return ask([&] { return ssh_userauth_publickey(session_.get(), nullptr, private_key.get()); });
   }
 
-  int try_key(KeyOffer& offer) {
+  int try_key(const KeyOffer& offer) {
     Key private_key;
     bool encrypted = false;
     if (!offer.agent_key) private_key = read_private_key(offer.file, std::nullopt, encrypted);
-    if (private_key) {
-      // To ask first whether the server would take it only costs a round trip more.
-      tried_.push_back(offer.label);
-      return sign(private_key);
-    }
-    if (!offer.public_key) {
+    if (!private_key && !offer.public_key) {
       private_key = unlock(offer);
       if (!private_key) return SSH_AUTH_DENIED;
-      ssh_key key = nullptr;
-      if (ssh_pki_export_privkey_to_pubkey(private_key.get(), &key) != SSH_OK) {
-        return SSH_AUTH_DENIED;
-      }
-      offer.public_key.reset(key);
     }
     tried_.push_back(offer.label);
+    // Only what costs the user something, a passphrase or a confirmation, is offered before it is
+    // used; anything else would pay a round trip for the question.
+    if (private_key) return sign(private_key);
     const int accepted = ask([&] {
       return ssh_userauth_try_publickey(session_.get(), nullptr, offer.public_key.get());
     });
@@ -106,9 +99,8 @@ class Login {
         return result;
       }
     }
-    if (!private_key) private_key = unlock(offer);
-    if (!private_key) return SSH_AUTH_DENIED;
-    return sign(private_key);
+    private_key = unlock(offer);
+    return private_key ? sign(private_key) : SSH_AUTH_DENIED;
   }
 
   int sign_with_agent(const AgentKey& key) {
