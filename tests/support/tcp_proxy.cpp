@@ -144,8 +144,10 @@ void TcpProxy::loop() {
       const int far = target_port_ == 0 ? -1 : connect_to(target_port_);
       connections.push_back({{near, far, {}, 0, 0, false}, {far, near, {}, 0, 0, false}});
     }
+    // Taken once: a cut that is asked for while we look at the connections is for the next round.
+    const bool cut = cut_.exchange(false);
     for (auto connection = connections.begin(); connection != connections.end();) {
-      bool keep = !cut_;
+      bool keep = !cut;
       if (keep && !stalled_ && connection->up.to >= 0) {
         for (Pipe* pipe : {&connection->up, &connection->down}) {
           if (!pipe->ended && pipe->queued < k_most_queued) keep = pipe->read_some(delay_) && keep;
@@ -161,7 +163,6 @@ void TcpProxy::loop() {
         connection = connections.erase(connection);
       }
     }
-    cut_ = false;
   }
   for (const Connection& connection : connections) connection.close_both();
 }
