@@ -28,6 +28,7 @@ ListedTypes listed_types(const OpList& list) {
 
 /// How the greedy plan is written: the form follows from where its operations are now.
 struct GreedyRule {
+  const Model* model = nullptr;
   std::string default_backend;
   std::vector<std::string> default_types;
   std::vector<OpId> decided;
@@ -37,6 +38,13 @@ struct GreedyRule {
     for (const OpId op : decided) {
       const std::string& backend = backend_of(placement, op);
       if (backend != default_backend) form.exceptions[op] = backend;
+    }
+    // The op list gives no types to a backend that it does not know, and pins reach any type: such
+    // operations would stay on cpu.
+    for (const auto& [op, backend] : placement) {
+      const auto type =
+          std::find(default_types.begin(), default_types.end(), model->operation(op).key);
+      if (backend != default_backend || type == default_types.end()) form.exceptions[op] = backend;
     }
     return form;
   }
@@ -153,7 +161,7 @@ class Decider {
 
   void find_greedy_rule() {
     const GreedyPlan plan = greedy(request_.averages->runs, listed_types(request_.op_list));
-    greedy_ = GreedyRule{plan.default_backend, plan.default_types, {}};
+    greedy_ = GreedyRule{request_.model, plan.default_backend, plan.default_types, {}};
     for (const auto& [op, backend] : plan.choices) {
       greedy_->decided.push_back(op);
       if (backend != k_cpu) greedy_placement_[op] = backend;

@@ -183,5 +183,26 @@ TEST(ScheduleGreedy, WritesTheMapOfTheFirstToolByteForByte) {
   EXPECT_EQ(line_of(ours, "OP_BACKEND_MAP"), line_of(first, "OP_BACKEND_MAP"));
 }
 
+/// The op list has no types for it, so that nothing but the map can name its operations.
+TEST(ScheduleGreedy, MapsTheOperationsOfADefaultThatTheOpListDoesNotKnow) {
+  const StabProgram stab;
+  const fs::path package = stab.real_package("onet", "onet.tflite");
+  for (const char* backend : {"cpu", "acl_neon"}) {
+    stab.dir().write(std::string("traces/") + backend + "_1",
+                     test::recorded_run("onert-1.26-armv7", "onet", backend).averaged);
+  }
+  const ProcessResult result =
+      stab.schedule_again(package, {"--algorithm", "greedy", "--backends", "cpu,acl_neon"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const fs::path written = stab.written("onet");
+  const auto placement = placement_of(written);
+  ASSERT_GT(placement.size(), 1U);
+  const std::string config = read_text(written / "metadata" / "config.cfg");
+  for (const auto& [op, backend] : placement) {
+    EXPECT_EQ(backend, "acl_neon");
+    EXPECT_THAT(config, testing::ContainsRegex("[=;]" + std::to_string(op.index) + "=acl_neon;"));
+  }
+}
+
 }  // namespace
 }  // namespace stab
