@@ -250,6 +250,16 @@ TEST(Report, TellsWhatTheMachineWasDoing) {
   EXPECT_THAT(text, HasSubstr("After load 1.0"));
 }
 
+TEST(Report, NamesNoWayToDeliverAPlanThatIsNotWritten) {
+  Result result = winning();
+  result.delivery.works.reset();
+  result.plans[0].equal.status = ProofStatus::fail;
+  const std::string text = unwrapped(text_of(result));
+  EXPECT_THAT(text, HasSubstr("applied pass: each operation ran on its backend equal"));
+  result.chosen = "p2";
+  EXPECT_THAT(unwrapped(text_of(result)), HasSubstr("cpu is the runtime's own default"));
+}
+
 TEST(Report, OfAPackageThatWasOnlyLookedAtWritesNothing) {
   Result result = winning();
   result.summary.package_path.reset();
