@@ -538,5 +538,47 @@ TEST(SshSession, SaysWhenTheServerRefusesAnotherChannel) {
   EXPECT_TRUE(holder->running());
 }
 
+/// On such a link the next channel is asked for before a command needs it.
+class FarLink : public testing::Test {
+ protected:
+  void connect(std::vector<std::string> sshd_lines) {
+    SshServerOptions options;
+    options.sshd_lines = std::move(sshd_lines);
+    server_.emplace(options);
+    proxy_.emplace(server_->port(), 10ms);
+    transport_ = connect_by(*proxy_, *server_);
+  }
+
+  std::optional<SshServer> server_;
+  std::optional<TcpProxy> proxy_;
+  std::unique_ptr<Transport> transport_;
+};
+
+TEST_F(FarLink, KeepsCommandsApart) {
+  connect({});
+  const auto holder = transport_->start(Command{.script = "echo ready; sleep 1000"});
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(output_of(*transport_, "echo " + std::to_string(i)), std::to_string(i) + "\n");
+  }
+  EXPECT_TRUE(holder->running());
+}
+
+// sshd refuses a channel as long as it has not cleared up the last one.
+TEST_F(FarLink, NeedsNoMoreChannelsThanTheServerAllows) {
+  connect({"MaxSessions 1"});
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(transport_->run(Command{.script = "exit 4"}).code, 4);
+  const auto holder = transport_->start(Command{.script = "echo ready; sleep 1000"});
+  EXPECT_THAT(error_of([&] { transport_->run(Command{.script = "true"}); }),
+              HasSubstr("refuses to open a channel"));
+  EXPECT_TRUE(holder->running());
+}
+
+TEST_F(FarLink, GoesOnWhenTheServerClosesAChannelThatWaits) {
+  connect({"ChannelTimeout session=1s"});
+  EXPECT_EQ(transport_->run(Command{.script = "exit 4"}).code, 4);
+  std::this_thread::sleep_for(3s);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(transport_->run(Command{.script = "exit 4"}).code, 4);
+}
+
 }  // namespace
 }  // namespace stab

@@ -27,15 +27,8 @@ int signal_number(std::string_view name) {
 
 }  // namespace
 
-SshChannel::SshChannel(SshSession& session, std::shared_ptr<Relay> relay, std::string command_line,
-                       bool with_input, const SshLimits& limits, std::uint32_t most_in_flight)
-    : session_(session),
-      relay_(std::move(relay)),
-      command_line_(std::move(command_line)),
-      with_input_(with_input),
-      limits_(limits),
-      most_in_flight_(most_in_flight),
-      channel_(ssh_channel_new(session.get())) {
+SshChannel::SshChannel(SshSession& session, const SshLimits& limits)
+    : session_(session), limits_(limits) {
   callbacks_.userdata = this;
   callbacks_.channel_exit_status_function = [](ssh_session, ssh_channel, int status, void* self) {
     auto& channel = *static_cast<SshChannel*>(self);
@@ -55,27 +48,45 @@ SshChannel::SshChannel(SshSession& session, std::shared_ptr<Relay> relay, std::s
     static_cast<SshChannel*>(self)->closed_ = true;
   };
   ssh_callbacks_init(&callbacks_);
-  if (channel_ != nullptr) ssh_set_channel_callbacks(channel_, &callbacks_);
-  start_by_ = asked_ + limits_.channel;
+  ask();
 }
 
 SshChannel::~SshChannel() {
+  drop();
+}
+
+void SshChannel::ask() {
+  channel_ = ssh_channel_new(session_.get());
+  if (channel_ != nullptr) ssh_set_channel_callbacks(channel_, &callbacks_);
+  asked_ = Clock::now();
+  start_by_ = asked_ + limits_.channel;
+}
+
+void SshChannel::drop() {
   if (channel_ == nullptr) return;
-  if (session_.alive()) ssh_channel_close(channel_);
+  // Before the server has named its end, libssh would close another channel of that name.
+  if (session_.alive() && state_ != State::opening) ssh_channel_close(channel_);
   ssh_remove_channel_callbacks(channel_, &callbacks_);
-  ssh_channel_free(channel_);
+  ssh_channel_free(std::exchange(channel_, nullptr));
+}
+
+void SshChannel::take(Job job) {
+  job_ = std::move(job);
+  start_by_ = Clock::now() + limits_.channel;
+  next_beat_ = due_ = Clock::now() + limits_.heartbeat;
 }
 
 SshChannel::Step SshChannel::step() {
   if (channel_ == nullptr) return fail("libssh has no memory for a channel");
-  if (relay_->abandoned()) {
-    if (relay_->group() > 1) kill_ = Kill{"KILL", relay_->group()};
+  if (job_.relay && job_.relay->abandoned()) {
+    if (job_.relay->group() > 1) kill_ = Kill{"KILL", job_.relay->group()};
     return fail("the command does not end");
   }
   if (state_ == State::opening) {
     const Step opened = open();
-    if (opened != Step::moved) return opened;
+    if (state_ == State::opening) return opened;
   }
+  if (!job_.relay) return closed_ ? Step::over : Step::idle;
   if (state_ == State::starting) {
     const Step started = start();
     if (started == Step::over) return started;
@@ -93,7 +104,12 @@ SshChannel::Step SshChannel::open() {
   if (result == SSH_OK) {
     answer_time_ = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - asked_);
     state_ = State::starting;
-    next_beat_ = due_ = Clock::now() + limits_.heartbeat;
+    return Step::moved;
+  }
+  if (result != SSH_AGAIN && job_.relay && !refused_) {
+    refused_ = true;
+    drop();
+    ask();
     return Step::moved;
   }
   if (result != SSH_AGAIN) {
@@ -104,7 +120,7 @@ SshChannel::Step SshChannel::open() {
 }
 
 SshChannel::Step SshChannel::start() {
-  const int result = ssh_channel_request_exec(channel_, command_line_.c_str());
+  const int result = ssh_channel_request_exec(channel_, job_.command_line.c_str());
   if (result == SSH_OK) {
     state_ = State::running;
     return Step::moved;
@@ -117,12 +133,12 @@ SshChannel::Step SshChannel::start() {
 }
 
 SshChannel::Step SshChannel::fail(const std::string& why) {
-  relay_->finish({{}, why});
+  if (job_.relay) job_.relay->finish({{}, why});
   return Step::over;
 }
 
 void SshChannel::lose(const std::string& reason) {
-  relay_->finish({{}, "the connection broke (" + reason + ")"});
+  if (job_.relay) job_.relay->finish({{}, "the connection broke (" + reason + ")"});
 }
 
 /// Input, heartbeats, end-of-file; whether anything went out.
@@ -132,18 +148,18 @@ bool SshChannel::send() {
     due_ = Clock::time_point::max();
     return false;
   }
-  while (!relay_->terminating()) {
-    const std::string_view bytes = relay_->next_input();
+  while (!job_.relay->terminating()) {
+    const std::string_view bytes = job_.relay->next_input();
     std::size_t sent = 0;
     if (bytes.empty() || !write(bytes, sent)) break;
-    relay_->consume(sent);
+    job_.relay->consume(sent);
     moved = true;
   }
-  if (relay_->input_over()) {
+  if (job_.relay->input_over()) {
     end_input();
-  } else if (!with_input_ && Clock::now() >= next_beat_) {
+  } else if (!job_.with_input && Clock::now() >= next_beat_) {
     std::size_t sent = 0;
-    if (relay_->next_input().empty()) write("\n", sent);
+    if (job_.relay->next_input().empty()) write("\n", sent);
     next_beat_ = due_ = Clock::now() + limits_.heartbeat;
   }
   return moved;
@@ -156,8 +172,8 @@ bool SshChannel::write(std::string_view bytes, std::size_t& sent) {
   std::uint32_t window = ssh_channel_window_size(channel_);
   // OpenSSH opens a channel without any room and gives it all with the command.
   widest_window_ = std::max(widest_window_, window);
-  if (most_in_flight_ > 0 && widest_window_ > most_in_flight_) {
-    window -= std::min(window, widest_window_ - most_in_flight_);
+  if (job_.most_in_flight > 0 && widest_window_ > job_.most_in_flight) {
+    window -= std::min(window, widest_window_ - job_.most_in_flight);
   }
   const std::size_t most = std::min<std::size_t>(bytes.size(), window);
   if (most == 0) return false;
@@ -171,8 +187,8 @@ void SshChannel::end_input() {
   ssh_channel_send_eof(channel_);
   // With a lifeline that is all it takes. A command with input is not told by a signal on its
   // channel: sshd passes none on for root, nor before OpenSSH 7.9.
-  if (relay_->terminating() && with_input_ && relay_->group() > 1) {
-    kill_ = Kill{"TERM", relay_->group()};
+  if (job_.relay->terminating() && job_.with_input && job_.relay->group() > 1) {
+    kill_ = Kill{"TERM", job_.relay->group()};
   }
   eof_sent_ = true;
   due_ = Clock::time_point::max();
@@ -181,11 +197,11 @@ void SshChannel::end_input() {
 bool SshChannel::receive(Relay::Stream stream) {
   std::array<char, k_read_bytes> buffer;
   bool moved = false;
-  while (const std::size_t room = std::min(buffer.size(), relay_->room(stream))) {
+  while (const std::size_t room = std::min(buffer.size(), job_.relay->room(stream))) {
     const int got = ssh_channel_read_nonblocking(
         channel_, buffer.data(), static_cast<std::uint32_t>(room), stream == Relay::error ? 1 : 0);
     if (got <= 0) break;
-    relay_->deliver(stream, std::string_view(buffer.data(), static_cast<std::size_t>(got)));
+    job_.relay->deliver(stream, std::string_view(buffer.data(), static_cast<std::size_t>(got)));
     moved = true;
   }
   return moved;
@@ -202,9 +218,9 @@ bool SshChannel::over() {
   if (exit_ && !eof_received_) due_ = exited_ + k_leftover_limit;
   if ((!closed_ && !told) || !drained()) return false;
   if (exit_) {
-    relay_->finish({exit_, {}});
+    job_.relay->finish({exit_, {}});
   } else {
-    relay_->finish({{}, "the server closed the channel without telling how the command ended"});
+    job_.relay->finish({{}, "the server closed the channel without telling how the command ended"});
   }
   return true;
 }

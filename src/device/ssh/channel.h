@@ -22,22 +22,36 @@ class SshChannel {
  public:
   using Clock = Relay::Clock;
 
-  /// `most_in_flight`: how many bytes may be on their way to the command at once; 0: as many as the
-  /// server takes.
-  SshChannel(SshSession& session, std::shared_ptr<Relay> relay, std::string command_line,
-             bool with_input, const SshLimits& limits, std::uint32_t most_in_flight);
+  /// Asks for a channel, which waits for a command.
+  SshChannel(SshSession& session, const SshLimits& limits);
   ~SshChannel();
   SshChannel(const SshChannel&) = delete;
   SshChannel& operator=(const SshChannel&) = delete;
 
+  /// What runs on a channel.
+  struct Job {
+    std::shared_ptr<Relay> relay;
+    std::string command_line;
+    bool with_input = false;
+    /// How many bytes may be on their way to the command at once; 0: as many as the server takes.
+    std::uint32_t most_in_flight = 0;
+  };
+  /// Once.
+  void take(Job job);
+  /// The server refused it the first time. It is asked twice: sshd still counts a channel whose end
+  /// it has just read.
+  bool refused() const { return refused_; }
+
   enum class Step { idle, moved, over };
-  /// Does what can be done now.
+  /// Does what can be done now. Without a job it is over when the channel is of no use.
   Step step();
   /// The connection broke.
   void lose(const std::string& reason);
   /// When step() has something to do even if nothing happens.
   Clock::time_point due() const {
-    return state_ == State::running ? due_ : std::min(due_, start_by_);
+    const bool waits_for_answer =
+        state_ == State::opening || (state_ == State::starting && job_.relay);
+    return waits_for_answer ? std::min(due_, start_by_) : due_;
   }
   /// Between asking for the channel and the server's answer.
   std::optional<std::chrono::microseconds> answer_time() const { return answer_time_; }
@@ -52,6 +66,8 @@ class SshChannel {
  private:
   enum class State { opening, starting, running };
 
+  void ask();
+  void drop();
   Step open();
   Step start();
   Step fail(const std::string& why);
@@ -63,16 +79,14 @@ class SshChannel {
   bool over();
 
   SshSession& session_;
-  std::shared_ptr<Relay> relay_;
-  std::string command_line_;
-  const bool with_input_;
+  Job job_;
   const SshLimits limits_;
-  const std::uint32_t most_in_flight_;
-  ssh_channel channel_;
+  ssh_channel channel_ = nullptr;
   ssh_channel_callbacks_struct callbacks_{};
   State state_ = State::opening;
-  Clock::time_point asked_ = Clock::now();
-  Clock::time_point start_by_;
+  bool refused_ = false;
+  Clock::time_point asked_{};
+  Clock::time_point start_by_{};
   Clock::time_point due_ = Clock::time_point::max();
   Clock::time_point next_beat_{};
   std::optional<std::chrono::microseconds> answer_time_;

@@ -60,7 +60,7 @@ std::shared_ptr<Relay> SshIo::open(std::string command_line, bool with_input) {
   auto relay = std::make_shared<Relay>([wake = wake_] { raise_event(*wake); });
   {
     const std::lock_guard lock(mutex_);
-    requests_.push_back({relay, std::move(command_line), with_input});
+    requests_.push_back({relay, std::move(command_line), with_input, 0});
   }
   raise_event(*wake_);
   return relay;
@@ -93,6 +93,7 @@ void SshIo::loop() {
   ssh_event_add_fd(event, wake_->get(), POLLIN, [](socket_t, int, void*) { return 0; }, nullptr);
   for (;;) {
     clear_event(*wake_);
+    ask_ahead();
     adopt();
     const SshSession::Activity before = session_->activity();
     bool moved = step_all();
@@ -122,15 +123,33 @@ void SshIo::loop() {
 
 /// Makes channels of what was asked for.
 void SshIo::adopt() {
-  std::vector<Request> requests;
+  std::vector<SshChannel::Job> requests;
   {
     const std::lock_guard lock(mutex_);
     requests.swap(requests_);
   }
-  for (Request& request : requests) {
-    channels_.emplace_back(*session_, std::move(request.relay), std::move(request.command_line),
-                           request.with_input, limits_, most_in_flight());
+  for (SshChannel::Job& job : requests) {
+    job.most_in_flight = most_in_flight();
+    give(std::move(job), channels_);
   }
+}
+
+/// On a far link the next command is not to wait for a channel. A server that allows no more of
+/// them, or closes idle ones, is not asked again.
+void SshIo::ask_ahead() {
+  if (!lost_.empty()) return;
+  bool moved = false;
+  if (ahead_.remove_if([&](SshChannel& channel) { return step(channel, moved); }) > 0)
+    may_ask_ahead_ = false;
+  if (ahead_.empty() && may_ask_ahead_ && round_trip() >= k_near)
+    ahead_.emplace_back(*session_, limits_);
+}
+
+/// Puts the job on a channel at the end of `list`.
+void SshIo::give(SshChannel::Job job, std::list<SshChannel>& list) {
+  if (ahead_.empty()) ahead_.emplace_back(*session_, limits_);
+  list.splice(list.end(), ahead_);
+  list.back().take(std::move(job));
 }
 
 /// Whether anything moved.
@@ -148,6 +167,7 @@ bool SshIo::step(SshChannel& channel, bool& moved) {
   const bool asked = channel.answer_time().has_value();
   const SshChannel::Step step = channel.step();
   if (!asked && channel.answer_time()) note_answer(*channel.answer_time());
+  if (channel.refused()) may_ask_ahead_ = false;
   if (const auto kill = channel.take_kill()) kill_group(*kill);
   moved = moved || step == SshChannel::Step::moved;
   return step == SshChannel::Step::over;
@@ -159,10 +179,9 @@ void SshIo::kill_group(const SshChannel::Kill& kill) {
   auto relay = std::make_shared<Relay>([] {});
   relay->end_input();
   // Without a session of its own the command is no group, but a process.
-  kills_.emplace_back(
-      *session_, std::move(relay),
-      "exec /bin/sh -c '" + signal + " -" + group + " || " + signal + " " + group + "'", true,
-      limits_, 0);
+  give({std::move(relay),
+        "exec /bin/sh -c '" + signal + " -" + group + " || " + signal + " " + group + "'", true, 0},
+       kills_);
 }
 
 /// Whether to leave; a last signal gets its time.
@@ -195,13 +214,15 @@ void SshIo::lose_all(const std::string& reason) {
   for (SshChannel& channel : channels_) channel.lose(reason);
   channels_.clear();
   kills_.clear();
+  ahead_.clear();
 }
 
 int SshIo::poll_ms(bool moved) const {
   if (moved) return 0;
   Clock::time_point due = Clock::now() + std::min(k_longest_poll, limits_.keepalive / 4);
-  for (const SshChannel& channel : channels_) due = std::min(due, channel.due());
-  for (const SshChannel& channel : kills_) due = std::min(due, channel.due());
+  for (const std::list<SshChannel>* list : {&channels_, &kills_, &ahead_}) {
+    for (const SshChannel& channel : *list) due = std::min(due, channel.due());
+  }
   due = std::min(due, quit_at_);
   const auto left = std::chrono::ceil<milliseconds>(due - Clock::now()).count();
   return static_cast<int>(std::max<milliseconds::rep>(left, 0));

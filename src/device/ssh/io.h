@@ -37,6 +37,8 @@ class SshIo {
 
   void loop();
   void adopt();
+  void ask_ahead();
+  void give(SshChannel::Job job, std::list<SshChannel>& list);
   bool step_all();
   bool step(SshChannel& channel, bool& moved);
   void kill_group(const SshChannel::Kill& kill);
@@ -47,17 +49,13 @@ class SshIo {
   std::uint32_t most_in_flight() const;
   void note_answer(std::chrono::microseconds time);
 
-  struct Request {
-    std::shared_ptr<Relay> relay;
-    std::string command_line;
-    bool with_input = false;
-  };
-
   const SshLimits limits_;
   const std::shared_ptr<Descriptor> wake_;
   std::unique_ptr<SshSession> session_;
   std::list<SshChannel> channels_;
   std::list<SshChannel> kills_;  // channels of our own that send a signal
+  std::list<SshChannel> ahead_;  // the next channel, asked for before it is needed
+  bool may_ask_ahead_ = true;
   std::string lost_;
   Clock::time_point quit_at_ = Clock::time_point::max();
   std::uint64_t received_ = 0;
@@ -66,7 +64,7 @@ class SshIo {
   const std::chrono::microseconds connect_time_;
 
   mutable std::mutex mutex_;
-  std::vector<Request> requests_;                         // guarded
+  std::vector<SshChannel::Job> requests_;                 // guarded
   bool quit_ = false;                                     // guarded
   std::optional<std::chrono::microseconds> answer_time_;  // guarded
   std::thread thread_;

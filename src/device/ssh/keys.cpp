@@ -13,7 +13,6 @@
 namespace stab {
 namespace {
 
-constexpr std::size_t k_most_offers = 5;
 constexpr std::size_t k_kept_for_files = 2;  // of them, when the agent has many
 
 std::string encode_base64(const std::string& bytes) {

@@ -28,8 +28,11 @@ struct KeyOffer {
   std::optional<AgentKey> agent_key;
 };
 
+/// Servers hang up after 6 tries.
+inline constexpr std::size_t k_most_offers = 5;
+
 struct KeyOffers {
-  std::vector<KeyOffer> offers;  ///< at most 5: servers hang up after 6 tries
+  std::vector<KeyOffer> offers;  ///< at most k_most_offers
   std::vector<std::string>
       unreadable;            ///< named files that are no keys, or cannot be read, with the reason
   std::size_t left_out = 0;  ///< keys of the agent beyond the five

@@ -31,10 +31,11 @@ class Login {
       : session_(session), settings_(settings), limits_(limits), stop_(stop), prompt_(prompt) {}
 
   void run() {
-    if (ask([this] { return ssh_userauth_none(session_.get(), nullptr); }) == SSH_AUTH_SUCCESS) {
-      return;
-    }
-    if (offers(SSH_AUTH_METHOD_PUBLICKEY) && with_keys()) return;
+    keys_ = collect_keys(settings_, list_agent_keys(settings_.agent_socket, k_agent_limit));
+    // A key at hand is mostly right, and asking first what the server takes costs a round trip.
+    if (with_key_at_hand()) return;
+    if (!partial_ && without_proof()) return;
+    if (!partial_ && offers(SSH_AUTH_METHOD_PUBLICKEY) && with_keys()) return;
     if (prompt_ && offers(SSH_AUTH_METHOD_INTERACTIVE) && with_questions()) return;
     if (prompt_ && offers(SSH_AUTH_METHOD_PASSWORD) && with_password()) return;
     fail();
@@ -59,18 +60,31 @@ class Login {
     return result;
   }
 
+  /// Servers forgive the question what they take as the first request only: where all tries may be
+  /// needed it stays the first.
+  bool with_key_at_hand() {
+    if (keys_.offers.empty() || keys_.offers.size() == k_most_offers) return false;
+    const KeyOffer& first = keys_.offers.front();
+    bool encrypted = false;
+    if (first.agent_key || !read_private_key(first.file, std::nullopt, encrypted)) return false;
+    return with_next_key();
+  }
+
+  bool without_proof() {
+    return ask([this] { return ssh_userauth_none(session_.get(), nullptr); }) == SSH_AUTH_SUCCESS;
+  }
+
   bool with_keys() {
-    const std::vector<AgentKey> agent = list_agent_keys(settings_.agent_socket, k_agent_limit);
-    keys_ = collect_keys(settings_, agent);
-    for (const KeyOffer& offer : keys_.offers) {
-      const int result = try_key(offer);
-      if (result == SSH_AUTH_SUCCESS) return true;
-      if (result == SSH_AUTH_PARTIAL) {
-        partial_ = true;
-        return false;
-      }
+    while (!partial_ && next_key_ < keys_.offers.size()) {
+      if (with_next_key()) return true;
     }
     return false;
+  }
+
+  bool with_next_key() {
+    const int result = try_key(keys_.offers[next_key_++]);
+    partial_ = result == SSH_AUTH_PARTIAL;
+    return result == SSH_AUTH_SUCCESS;
   }
 
   int sign(const Key& private_key) {
@@ -218,6 +232,7 @@ class Login {
   const StopRequested& stop_;
   const SecretPrompt& prompt_;
   KeyOffers keys_;
+  std::size_t next_key_ = 0;
   std::vector<std::string> tried_;
   std::vector<std::string> encrypted_;
   bool partial_ = false;
