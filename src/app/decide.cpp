@@ -36,8 +36,8 @@ struct GreedyRule {
   GreedyForm form(const Placement& placement) const {
     GreedyForm form{default_backend, default_types, {}};
     for (const OpId op : decided) {
-      const std::string& backend = backend_of(placement, op);
-      if (backend != default_backend) form.exceptions[op] = backend;
+      if (default_backend != k_cpu && backend_of(placement, op) == k_cpu)
+        form.exceptions[op] = k_cpu;
     }
     // The op list gives no types to a backend that it does not know, and pins reach any type: such
     // operations would stay on cpu.

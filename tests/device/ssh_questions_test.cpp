@@ -11,6 +11,7 @@
 #include "stab/core/error.h"
 #include "stab/device/ssh_transport.h"
 #include "support/question_server.h"
+#include "support/ssh_server.h"
 
 namespace stab {
 namespace {
@@ -21,30 +22,36 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
+/// The error of logging in; empty when it succeeds.
+std::string log_in_to(const QuestionServer& server, const SecretPrompt& prompt) {
+  setenv("STAB_SSH_DIR", server.ssh_dir().c_str(), 1);
+  unsetenv("SSH_AUTH_SOCK");
+  SshOptions options;
+  options.host = "pi@127.0.0.1:" + std::to_string(server.port());
+  options.accept_new_host_key = true;
+  try {
+    connect_ssh(options, {}, {}, prompt);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::device);
+    return error.what();
+  }
+  return "";
+}
+
 class SshQuestions : public testing::Test {
  protected:
-  void SetUp() override {
-    setenv("STAB_SSH_DIR", server_.ssh_dir().c_str(), 1);
-    unsetenv("SSH_AUTH_SOCK");
-  }
-
-  /// The error of logging in; empty when it succeeds.
-  std::string log_in(const SecretPrompt& prompt) const {
-    SshOptions options;
-    options.host = "pi@127.0.0.1:" + std::to_string(server_.port());
-    options.accept_new_host_key = true;
-    try {
-      connect_ssh(options, {}, {}, prompt);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::device);
-      return error.what();
-    }
-    return "";
-  }
+  std::string log_in(const SecretPrompt& prompt) const { return log_in_to(server_, prompt); }
 
   const QuestionServer server_{
       {{"Password: ", false, "open-sesame"}, {"Colour\033[2J of today: ", true, "green"}}};
 };
+
+TEST(SshOpenAccount, NeedsNoKeyAlsoWhereOneIsDenied) {
+  const QuestionServer server({});
+  EXPECT_EQ(log_in_to(server, {}), "");
+  test::make_key(server.ssh_dir() / "id_ed25519", "ed25519");
+  EXPECT_EQ(log_in_to(server, {}), "");
+}
 
 TEST_F(SshQuestions, AreHandedToThePersonAndTheirAnswersBack) {
   std::vector<std::string> questions;

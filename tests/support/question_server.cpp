@@ -43,7 +43,11 @@ bool right(ssh_session session, const std::vector<Question>& questions) {
 void answer(ssh_session session, ssh_message message, const std::vector<Question>& questions) {
   const bool interactive = ssh_message_type(message) == SSH_REQUEST_AUTH &&
                            ssh_message_subtype(message) == SSH_AUTH_METHOD_INTERACTIVE;
-  if (interactive && !ssh_message_auth_kbdint_is_response(message)) {
+  const bool open = ssh_message_type(message) == SSH_REQUEST_AUTH &&
+                    ssh_message_subtype(message) == SSH_AUTH_METHOD_NONE && questions.empty();
+  if (open) {
+    ssh_message_auth_reply_success(message, 0);
+  } else if (interactive && !ssh_message_auth_kbdint_is_response(message)) {
     ask(message, questions);
   } else if (interactive && right(session, questions)) {
     ssh_message_auth_reply_success(message, 0);

@@ -17,8 +17,8 @@ struct Question {
   std::string answer;
 };
 
-/// Asks all questions at once, and again after a wrong answer. It knows no other way to log in, and
-/// nobody can do anything once logged in.
+/// Asks all questions at once, and again after a wrong answer. It knows no other way to log in;
+/// without questions it lets in who shows no key. Nobody can do anything once logged in.
 class QuestionServer {
  public:
   explicit QuestionServer(std::vector<Question> questions);

@@ -83,7 +83,15 @@ SshServer::SshServer(SshServerOptions options) : options_(std::move(options)) {
 SshServer::~SshServer() {
   unsetenv("STAB_SSH_DIR");
   if (process_ <= 0) return;
-  kill(process_, SIGTERM);
+  // More than once: dropbear misses a signal that comes just before it waits for the next client.
+  for (int tries = 0; tries < 100; ++tries) {
+    kill(process_, SIGTERM);
+    for (int wait = 0; wait < 25; ++wait) {
+      if (waitpid(process_, nullptr, WNOHANG) == process_) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  }
+  kill(process_, SIGKILL);
   waitpid(process_, nullptr, 0);
 }
 

@@ -58,6 +58,7 @@ SshChannel::~SshChannel() {
 void SshChannel::ask() {
   channel_ = ssh_channel_new(session_.get());
   if (channel_ != nullptr) ssh_set_channel_callbacks(channel_, &callbacks_);
+  closed_ = eof_received_ = false;
   asked_ = Clock::now();
   start_by_ = asked_ + limits_.channel;
 }
@@ -73,7 +74,8 @@ void SshChannel::drop() {
 void SshChannel::take(Job job) {
   job_ = std::move(job);
   start_by_ = Clock::now() + limits_.channel;
-  next_beat_ = due_ = Clock::now() + limits_.heartbeat;
+  next_beat_ = Clock::now() + limits_.heartbeat;
+  if (!job_.with_input) due_ = next_beat_;
 }
 
 SshChannel::Step SshChannel::step() {
@@ -115,7 +117,7 @@ SshChannel::Step SshChannel::open() {
   if (result != SSH_AGAIN) {
     return fail("the server refuses to open a channel (" + session_.reason() + ")");
   }
-  if (Clock::now() < start_by_) return Step::idle;
+  if (!job_.relay || Clock::now() < start_by_) return Step::idle;
   return fail("the server does not open a channel within " + duration_text(limits_.channel));
 }
 
@@ -215,7 +217,7 @@ bool SshChannel::drained() const {
 /// channel open while input is left); and everything that arrived was read.
 bool SshChannel::over() {
   const bool told = exit_ && (eof_received_ || Clock::now() > exited_ + k_leftover_limit);
-  if (exit_ && !eof_received_) due_ = exited_ + k_leftover_limit;
+  if (exit_ && !told) due_ = exited_ + k_leftover_limit;
   if ((!closed_ && !told) || !drained()) return false;
   if (exit_) {
     job_.relay->finish({exit_, {}});

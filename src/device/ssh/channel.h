@@ -49,10 +49,12 @@ class SshChannel {
   void lose(const std::string& reason);
   /// When step() has something to do even if nothing happens.
   Clock::time_point due() const {
-    const bool waits_for_answer =
-        state_ == State::opening || (state_ == State::starting && job_.relay);
-    return waits_for_answer ? std::min(due_, start_by_) : due_;
+    if (!job_.relay) return Clock::time_point::max();
+    if (state_ == State::opening) return start_by_;
+    return state_ == State::starting ? std::min(due_, start_by_) : due_;
   }
+  /// The server closed it.
+  bool closed() const { return closed_; }
   /// Between asking for the channel and the server's answer.
   std::optional<std::chrono::microseconds> answer_time() const { return answer_time_; }
   /// Once: a signal that has to reach the command's process group in another way, since nothing on

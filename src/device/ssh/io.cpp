@@ -138,15 +138,16 @@ void SshIo::adopt() {
 /// them, or closes idle ones, is not asked again.
 void SshIo::ask_ahead() {
   if (!lost_.empty()) return;
+  if (ahead_.empty() && may_ask_ahead_ && round_trip() >= k_near)
+    ahead_.emplace_back(*session_, limits_);
   bool moved = false;
   if (ahead_.remove_if([&](SshChannel& channel) { return step(channel, moved); }) > 0)
     may_ask_ahead_ = false;
-  if (ahead_.empty() && may_ask_ahead_ && round_trip() >= k_near)
-    ahead_.emplace_back(*session_, limits_);
 }
 
 /// Puts the job on a channel at the end of `list`.
 void SshIo::give(SshChannel::Job job, std::list<SshChannel>& list) {
+  ahead_.remove_if([](const SshChannel& channel) { return channel.closed(); });
   if (ahead_.empty()) ahead_.emplace_back(*session_, limits_);
   list.splice(list.end(), ahead_);
   list.back().take(std::move(job));

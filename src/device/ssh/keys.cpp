@@ -13,7 +13,7 @@
 namespace stab {
 namespace {
 
-constexpr std::size_t k_kept_for_files = 2;  // of them, when the agent has many
+constexpr std::size_t k_kept_for_files = 2;  // of k_most_offers, when the agent has many
 
 std::string encode_base64(const std::string& bytes) {
   std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');

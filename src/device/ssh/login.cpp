@@ -34,8 +34,9 @@ class Login {
     keys_ = collect_keys(settings_, list_agent_keys(settings_.agent_socket, k_agent_limit));
     // A key at hand is mostly right, and asking first what the server takes costs a round trip.
     if (with_key_at_hand()) return;
-    if (!partial_ && without_proof()) return;
+    if (tried_.empty() && without_proof()) return;
     if (!partial_ && offers(SSH_AUTH_METHOD_PUBLICKEY) && with_keys()) return;
+    if (may_need_no_proof() && without_proof()) return;
     if (prompt_ && offers(SSH_AUTH_METHOD_INTERACTIVE) && with_questions()) return;
     if (prompt_ && offers(SSH_AUTH_METHOD_PASSWORD) && with_password()) return;
     fail();
@@ -60,17 +61,23 @@ class Login {
     return result;
   }
 
-  /// Servers forgive the question what they take as the first request only: where all tries may be
-  /// needed it stays the first.
+  /// A file that opens without a passphrase. For RSA libssh has to hear first which signatures the
+  /// server takes, which may come with the answer to a question only.
   bool with_key_at_hand() {
-    if (keys_.offers.empty() || keys_.offers.size() == k_most_offers) return false;
-    const KeyOffer& first = keys_.offers.front();
+    if (keys_.offers.empty() || keys_.offers.front().agent_key) return false;
     bool encrypted = false;
-    if (first.agent_key || !read_private_key(first.file, std::nullopt, encrypted)) return false;
-    return with_next_key();
+    const Key key = read_private_key(keys_.offers.front().file, std::nullopt, encrypted);
+    return key && ssh_key_type(key.get()) != SSH_KEYTYPE_RSA && with_next_key();
+  }
+
+  /// The account may be open to all, and this was not asked yet. Servers forgive the question as
+  /// the first request only, and hang up after one failure more than k_most_offers.
+  bool may_need_no_proof() const {
+    return !asked_without_proof_ && !partial_ && tried_.size() < k_most_offers;
   }
 
   bool without_proof() {
+    asked_without_proof_ = true;
     return ask([this] { return ssh_userauth_none(session_.get(), nullptr); }) == SSH_AUTH_SUCCESS;
   }
 
@@ -236,6 +243,7 @@ class Login {
   std::vector<std::string> tried_;
   std::vector<std::string> encrypted_;
   bool partial_ = false;
+  bool asked_without_proof_ = false;
 };
 
 }  // namespace
