@@ -16,6 +16,9 @@ namespace {
 // So the shell that waits has helpers: r reads the lifeline and ends the command at end-of-file; w
 // counts silent ticks, and starts again at each USR1 that r sends it for a line. No shell needs
 // `read -t`, which dash lacks. USR1 is ignored until w has its own trap.
+//
+// end() asks more than once: bash misses a signal that comes just before it waits, and so does its
+// child between fork and exec.
 constexpr std::string_view k_prepare = R"sh(
 export LC_ALL=C
 command -v tar >/dev/null 2>&1 && command -v sleep >/dev/null 2>&1 ||
@@ -49,8 +52,8 @@ alive() {
 }
 end() {
   if [ -n "$d" ]; then l=-$p; else tree; fi
-  kill -TERM $l
   for n in 0.02 0.1 0.2 0.7 1 1; do
+    kill -TERM $l
     alive || return
     sleep $n || sleep 1
   done

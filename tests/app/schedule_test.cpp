@@ -261,7 +261,7 @@ TEST_F(ScheduleReal, WritesTheSameScheduleEachTime) {
   const fs::path package = stab_.real_package("onet", "onet.tflite");
   std::set<std::string> configs;
   std::set<std::string> environments;
-  for (int repeat = 0; repeat < 3; ++repeat) {
+  for (int repeat = 0; repeat < 10; ++repeat) {
     const ProcessResult result =
         stab_.schedule(package, "onert-1.30", {"--no-verify", "--no-check"});
     ASSERT_EQ(result.exit_code, 0) << result.err;
