@@ -4,6 +4,7 @@
 #include <libssh/libssh.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ssh/agent.h"
@@ -64,10 +65,15 @@ class Login {
   /// A file that opens without a passphrase. For RSA libssh has to hear first which signatures the
   /// server takes, which may come with the answer to a question only.
   bool with_key_at_hand() {
-    if (keys_.offers.empty() || keys_.offers.front().agent_key) return false;
+    if (keys_.offers.empty()) return false;
+    Key key = key_at_hand(keys_.offers.front());
+    return key && ssh_key_type(key.get()) != SSH_KEYTYPE_RSA && with_next_key(std::move(key));
+  }
+
+  /// The private half, where neither the agent has it nor a passphrase is needed.
+  static Key key_at_hand(const KeyOffer& offer) {
     bool encrypted = false;
-    const Key key = read_private_key(keys_.offers.front().file, std::nullopt, encrypted);
-    return key && ssh_key_type(key.get()) != SSH_KEYTYPE_RSA && with_next_key();
+    return offer.agent_key ? nullptr : read_private_key(offer.file, std::nullopt, encrypted);
   }
 
   /// The account may be open to all, and this was not asked yet. Servers forgive the question as
@@ -83,13 +89,13 @@ class Login {
 
   bool with_keys() {
     while (!partial_ && next_key_ < keys_.offers.size()) {
-      if (with_next_key()) return true;
+      if (with_next_key(key_at_hand(keys_.offers[next_key_]))) return true;
     }
     return false;
   }
 
-  bool with_next_key() {
-    const int result = try_key(keys_.offers[next_key_++]);
+  bool with_next_key(Key at_hand) {
+    const int result = try_key(keys_.offers[next_key_++], std::move(at_hand));
     partial_ = result == SSH_AUTH_PARTIAL;
     return result == SSH_AUTH_SUCCESS;
   }
@@ -98,10 +104,7 @@ class Login {
     return ask([&] { return ssh_userauth_publickey(session_.get(), nullptr, private_key.get()); });
   }
 
-  int try_key(const KeyOffer& offer) {
-    Key private_key;
-    bool encrypted = false;
-    if (!offer.agent_key) private_key = read_private_key(offer.file, std::nullopt, encrypted);
+  int try_key(const KeyOffer& offer, Key private_key) {
     if (!private_key && !offer.public_key) {
       private_key = unlock(offer);
       if (!private_key) return SSH_AUTH_DENIED;
