@@ -6,7 +6,6 @@
 #include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -24,6 +23,7 @@
 #include "stab/device/shell.h"
 #include "stab/device/ssh_transport.h"
 #include "support/proc_table.h"
+#include "support/process.h"
 #include "support/real_world.h"
 #include "support/ssh_server.h"
 #include "support/tcp_proxy.h"
@@ -32,6 +32,7 @@ namespace stab {
 namespace {
 
 using namespace std::chrono_literals;
+using test::RunningProcess;
 using test::SshServer;
 using test::SshServerOptions;
 using test::TcpProxy;
@@ -449,24 +450,15 @@ TEST_P(BrokenLink, EndsTheHeldProcessAndSaysSo) {
 
 TEST_P(BrokenLink, EndsTheCommandWhenWeAreKilled) {
   const std::string pid_file = (server_->folder() / "command").string();
-  const SshOptions options = server_->options();
-  const pid_t child = fork();
-  if (child == 0) {
-    try {
-      const auto transport = connect_ssh(options, {}, {}, {});
-      transport->run(Command{.script = "echo $$ >" + pid_file + "; sleep 1000; sleep 1000"});
-    } catch (...) {
-    }
-    _exit(1);
-  }
+  const RunningProcess holder({STAB_BUILD_DIR "/tests/hold_command", server_->options().host,
+                               "echo $$ >" + pid_file + "; sleep 1000; sleep 1000"});
   int pid = 0;
   for (int i = 0; i < 1000 && pid == 0; ++i) {
     std::this_thread::sleep_for(20ms);
     std::ifstream(pid_file) >> pid;
   }
-  ASSERT_NE(pid, 0);
-  kill(child, SIGKILL);
-  waitpid(child, nullptr, 0);
+  ASSERT_NE(pid, 0) << holder.err_so_far();
+  kill(holder.pid(), SIGKILL);
   EXPECT_TRUE(test::process_gone(pid, 20s));
 }
 
