@@ -6,10 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <chrono>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 namespace stab::test {
 namespace {
@@ -36,18 +36,6 @@ class File {
   int fd_;
 };
 
-[[noreturn]] void start(const std::array<int, 3>& files, const char* working_dir, char** argv,
-                        char** environment) {
-  for (int target = 0; target < 3; ++target) dup2(files[static_cast<std::size_t>(target)], target);
-  if (*working_dir != '\0' && chdir(working_dir) != 0) _exit(127);
-  if (environment != nullptr) {
-    execvpe(argv[0], argv, environment);
-  } else {
-    execvp(argv[0], argv);
-  }
-  _exit(127);
-}
-
 int wait_or_kill(pid_t child, int timeout_seconds) {
   using std::chrono::steady_clock;
   const auto deadline = steady_clock::now() + std::chrono::seconds(timeout_seconds);
@@ -65,23 +53,35 @@ int wait_or_kill(pid_t child, int timeout_seconds) {
 
 }  // namespace
 
+ProgramStart::ProgramStart(std::vector<std::string> argv, const ProcessOptions& options)
+    : argv_(std::move(argv)),
+      working_dir_(options.working_dir.string()),
+      argument_pointers_(pointers(argv_)) {
+  if (!options.environment) return;
+  for (const auto& [name, value] : *options.environment) variables_.push_back(name + "=" + value);
+  variable_pointers_ = pointers(variables_);
+}
+
+void ProgramStart::become() const {
+  if (!working_dir_.empty() && chdir(working_dir_.c_str()) != 0) _exit(127);
+  execvpe(argument_pointers_[0], argument_pointers_.data(),
+          variable_pointers_.empty() ? environ : variable_pointers_.data());
+  _exit(127);
+}
+
 RunningProcess::RunningProcess(std::vector<std::string> argv, const ProcessOptions& options)
     : program_(argv.at(0)), timeout_seconds_(options.timeout_seconds) {
-  const std::string working_dir = options.working_dir.string();
-  std::vector<std::string> variables;
-  if (options.environment) {
-    for (const auto& [name, value] : *options.environment) variables.push_back(name + "=" + value);
-  }
-  std::vector<char*> argument_pointers = pointers(argv);
-  std::vector<char*> variable_pointers = pointers(variables);
+  const ProgramStart program(std::move(argv), options);
   const File in_file("/dev/null", O_RDONLY);
   const File out_file((streams_.path() / "out").string(), O_WRONLY | O_CREAT | O_TRUNC);
   const File err_file((streams_.path() / "err").string(), O_WRONLY | O_CREAT | O_TRUNC);
   pid_ = fork();
   if (pid_ < 0) throw std::runtime_error("fork failed");
   if (pid_ == 0) {
-    start({in_file.fd(), out_file.fd(), err_file.fd()}, working_dir.c_str(),
-          argument_pointers.data(), options.environment ? variable_pointers.data() : nullptr);
+    dup2(in_file.fd(), 0);
+    dup2(out_file.fd(), 1);
+    dup2(err_file.fd(), 2);
+    program.become();
   }
 }
 

@@ -31,6 +31,25 @@ struct ProcessOptions {
   int timeout_seconds = 100;          ///< then the program is killed (signal 9)
 };
 
+/// What a forked child needs to become another program, made before the fork: in a test with
+/// threads, the child can neither allocate nor lock.
+class ProgramStart {
+ public:
+  ProgramStart(std::vector<std::string> argv, const ProcessOptions& options);
+  ProgramStart(const ProgramStart&) = delete;
+  ProgramStart& operator=(const ProgramStart&) = delete;
+
+  /// In the child: becomes the program (argv[0] is looked up on PATH), or ends with status 127.
+  [[noreturn]] void become() const;
+
+ private:
+  std::vector<std::string> argv_;
+  std::vector<std::string> variables_;
+  std::string working_dir_;
+  std::vector<char*> argument_pointers_;
+  std::vector<char*> variable_pointers_;  ///< empty: the test's own environment
+};
+
 /// Runs `argv` (argv[0] is looked up on PATH) and waits for its end. Standard input is empty.
 /// Throws std::runtime_error when it cannot be started.
 ProcessResult run_process(const std::vector<std::string>& argv, const ProcessOptions& options = {});

@@ -16,25 +16,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-[[noreturn]] void start(std::vector<std::string> argv, const ProcessOptions& options) {
-  std::vector<char*> words;
-  for (std::string& word : argv) words.push_back(word.data());
-  words.push_back(nullptr);
-  std::vector<std::string> pairs;
-  if (options.environment) {
-    for (const auto& [name, value] : *options.environment) pairs.push_back(name + "=" + value);
-  }
-  std::vector<char*> variables;
-  for (std::string& pair : pairs) variables.push_back(pair.data());
-  variables.push_back(nullptr);
-  if (!options.working_dir.empty() && chdir(options.working_dir.c_str()) != 0) _exit(127);
-  if (options.environment)
-    execve(words[0], words.data(), variables.data());
-  else
-    execv(words[0], words.data());
-  _exit(127);
-}
-
 /// What a terminal shows until the program at its other side is gone.
 std::string read_all(int terminal, Clock::time_point deadline) {
   std::string text;
@@ -56,10 +37,11 @@ ProcessResult run_in_terminal(const std::vector<std::string>& argv, int columns,
   winsize size{};
   size.ws_row = 40;
   size.ws_col = static_cast<unsigned short>(columns);
+  const ProgramStart program(argv, options);
   int terminal = -1;
   const pid_t pid = forkpty(&terminal, nullptr, nullptr, &size);
   if (pid < 0) throw std::runtime_error("no pseudo-terminal");
-  if (pid == 0) start(argv, options);
+  if (pid == 0) program.become();
   const auto deadline = Clock::now() + std::chrono::seconds(options.timeout_seconds);
   ProcessResult result;
   result.out = read_all(terminal, deadline);

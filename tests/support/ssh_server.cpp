@@ -210,9 +210,7 @@ void SshServer::start() {
     argv.push_back("-p");
     argv.push_back(options_.kind == Kind::openssh ? std::to_string(port_)
                                                   : "127.0.0.1:" + std::to_string(port_));
-    std::vector<char*> words;
-    for (std::string& word : argv) words.push_back(word.data());
-    words.push_back(nullptr);
+    const ProgramStart program(std::move(argv), {});
     const std::string log = (folder_.path() / "server.out").string();
     process_ = fork();
     if (process_ == 0) {
@@ -220,8 +218,7 @@ void SshServer::start() {
       dup2(open("/dev/null", O_RDONLY), 0);
       dup2(file, 1);
       dup2(file, 2);
-      execvp(words[0], words.data());
-      _exit(127);
+      program.become();
     }
     for (int wait = 0; wait < 500; ++wait) {
       if (waitpid(process_, nullptr, WNOHANG) == process_) break;
