@@ -2,13 +2,15 @@
 #include "stab/core/scheduler.h"
 
 #include <algorithm>
-#include <optional>
+#include <numeric>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/solver/branch_and_bound.h"
 #include "core/solver/elimination.h"
 #include "core/solver/elimination_plan.h"
+#include "core/solver/narrowing.h"
 #include "core/solver/reduction.h"
 #include "stab/core/error.h"
 #include "stab/core/placement_moves.h"
@@ -19,6 +21,12 @@ namespace {
 using solver::Component;
 using solver::Reduction;
 
+/// Elimination of more states per operation is put off until the lower bound has removed choices,
+/// again as long as that removes one in so many.
+constexpr std::uint64_t k_dear_states = 1000;
+constexpr int k_worthwhile_share = 10;
+constexpr int k_most_narrowings = 3;
+
 class Solver {
  public:
   Solver(const PlacementProblem& problem, const SolverLimits& limits)
@@ -27,11 +35,14 @@ class Solver {
         reduction_(problem, solver::Scaling::ties),
         bound_(reduction_.decided_cost()) {
     if (!reduction_.feasible()) throw_impossible();
-    for (const solver::OpenOp& op : reduction_.ops()) solution_.placement.push_back(op.chosen);
+    solution_.placement.assign(problem.ops.size(), -1);
+    std::vector<int> all(problem.ops.size());
+    std::iota(all.begin(), all.end(), 0);
+    take_decided(reduction_, all);
     solution_.certificate.forced = reduction_.decided();
     for (const Component& component : reduction_.components()) {
       ++solution_.certificate.components;
-      solve(component);
+      solve(reduction_, component, all, 0);
     }
   }
 
@@ -56,28 +67,65 @@ class Solver {
                 "no placement avoids every impossible backend and copy");
   }
 
-  void solve(const Component& component) {
-    const std::optional<solver::EliminationPlan> plan =
-        solver::plan_elimination(reduction_, component, limits_.table_states, limits_.total_states,
-                                 solver::PlanEffort::thorough);
-    if (!plan) return search(component);
-    const solver::CheapestStates found = solver::eliminate(plan->graph, plan->order);
+  /// `ops`: which operations of the whole problem those of the reduction are.
+  void take_decided(const Reduction& reduction, const std::vector<int>& ops) {
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      solution_.placement[ops[i]] = reduction.ops()[i].chosen;
+    }
+  }
+
+  void solve(const Reduction& reduction, const Component& component, const std::vector<int>& ops,
+             int narrowed) {
+    const std::uint64_t cheap = k_dear_states * component.ops.size();
+    auto plan =
+        solver::plan_elimination(reduction, component, limits_.table_states,
+                                 std::min(limits_.total_states, cheap), solver::PlanEffort::quick);
+    if (plan) return eliminate(component, ops, *plan);
+    if (narrowed < k_most_narrowings && solve_narrowed(reduction, component, ops, narrowed)) return;
+    plan = solver::plan_elimination(reduction, component, limits_.table_states,
+                                    limits_.total_states, solver::PlanEffort::thorough);
+    if (plan) return eliminate(component, ops, *plan);
+    search(reduction, component, ops);
+  }
+
+  void eliminate(const Component& component, const std::vector<int>& ops,
+                 const solver::EliminationPlan& plan) {
+    const solver::CheapestStates found = solver::eliminate(plan.graph, plan.order);
     if (found.cost >= solver::k_infinite) throw_impossible();
-    note(SolveMethod::dynamic_programming, plan->order.width, plan->order.total_states);
+    note(SolveMethod::dynamic_programming, plan.order.width, plan.order.total_states);
     for (std::size_t k = 0; k < component.ops.size(); ++k) {
-      solution_.placement[component.ops[k]] = plan->backend(k, found.states);
+      solution_.placement[ops[component.ops[k]]] = plan.backend(k, found.states);
     }
     bound_ = solver::add(bound_, found.cost);
   }
 
-  void search(const Component& component) {
-    const PlacementProblem part = reduction_.extract(component);
+  /// Leaves out what the lower bound excludes, and solves the rest. False, and nothing is done,
+  /// where that is not much.
+  bool solve_narrowed(const Reduction& reduction, const Component& component,
+                      const std::vector<int>& ops, int narrowed) {
+    const solver::Narrowing smaller = solver::narrow(reduction, component, limits_.search_states);
+    // The first node of a search, and often the only one.
+    note(SolveMethod::branch_and_bound, 0, smaller.states);
+    ++solution_.certificate.nodes;
+    if (smaller.removed * k_worthwhile_share < smaller.choices) return false;
+    const Reduction rest(smaller.problem, solver::Scaling::none);
+    if (!rest.feasible()) throw_impossible();
+    std::vector<int> own;
+    for (const int op : component.ops) own.push_back(ops[op]);
+    take_decided(rest, own);
+    bound_ = solver::add(bound_, rest.decided_cost());
+    for (const Component& part : rest.components()) solve(rest, part, own, narrowed + 1);
+    return true;
+  }
+
+  void search(const Reduction& reduction, const Component& component, const std::vector<int>& ops) {
+    const PlacementProblem part = reduction.extract(component);
     const solver::SearchResult found = solver::branch_and_bound(part, limits_);
     if (found.cost >= solver::k_infinite) throw_impossible();
     note(SolveMethod::branch_and_bound, found.width, found.states);
     solution_.certificate.nodes += found.nodes;
     for (std::size_t k = 0; k < component.ops.size(); ++k) {
-      solution_.placement[component.ops[k]] = found.placement[k];
+      solution_.placement[ops[component.ops[k]]] = found.placement[k];
     }
     bound_ = solver::add(bound_, found.bound);
   }

@@ -89,6 +89,29 @@ TEST(SchedulerOracles, EqualsAnIntegerProgramOnFiftyGraphs) {
   }
 }
 
+// What elimination is too wide for: bounds and search decide.
+TEST(SchedulerOracles, EqualsAnIntegerProgramOnFiveTangles) {
+  test::require_program("cbc");
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 5; ++round) {
+    SCOPED_TRACE(round);
+    ProblemShape shape = shape_of(1);
+    shape.backends = 3;
+    shape.classes = 0;
+    shape.ops = 100;
+    shape.reach = 0;
+    shape.most_inputs = 3;
+    shape.largest_copy = 30000;
+    const PlacementProblem problem = random_problem(random, shape);
+    const Solution solution = solve(problem);
+    test::expect_consistent(problem, solution);
+    EXPECT_EQ(solution.certificate.method, SolveMethod::branch_and_bound);
+    EXPECT_EQ(solution.certificate.status, Certificate::Status::optimal);
+    EXPECT_EQ(optimum_by_cbc(problem), solution.certificate.cost);
+    if (HasFailure()) return;
+  }
+}
+
 TEST(SchedulerOracles, EqualsTheIntegerProgramOfAnotherSolverOnSmallGraphs) {
   test::require_program("glpsol");
   std::mt19937_64 random(5222);

@@ -77,6 +77,8 @@ TEST(Scheduler, EqualsTryingEverythingWhenItMustSearch) {
 
 TEST(Scheduler, EqualsTryingEverythingWhereCopiesAreForbidden) {
   std::mt19937_64 random(11);
+  SolverLimits narrow;
+  narrow.table_states = 2;
   for (int round = 0; round < 300; ++round) {
     SCOPED_TRACE(round);
     ProblemShape shape;
@@ -84,8 +86,10 @@ TEST(Scheduler, EqualsTryingEverythingWhereCopiesAreForbidden) {
     const PlacementProblem problem = random_problem(random, shape);
     if (try_all(problem).cost == k_impossible) {
       EXPECT_THROW(solve(problem), Error);
+      EXPECT_THROW(solve(problem, narrow), Error);
     } else {
       expect_equals_trying_all(problem);
+      expect_equals_trying_all(problem, narrow);
     }
     if (HasFailure()) return;
   }

@@ -2,10 +2,13 @@
 // Graphs as real networks have them, with many classes of backends: all exact.
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "stab/core/cost_model.h"
 #include "stab/core/scheduler.h"
 #include "support/consistency.h"
 #include "support/graph_builder.h"
+#include "support/random_problem.h"
 
 namespace stab {
 namespace {
@@ -75,12 +78,16 @@ TEST(SchedulerTopologies, StatesAGapWhereThereIsNoRoomToBeExact) {
   SolverLimits little;
   little.table_states = 16;
   little.search_states = 1;
-  const ModelProblem made = problem_of(test::densenet_flat(12, 1), first(6), 4);
-  const Solution solution = solve(made.problem, little);
-  test::expect_consistent(made.problem, solution);
+  test::ProblemShape tangle;
+  tangle.ops = 60;
+  tangle.backends = 4;
+  std::mt19937_64 random(2);
+  const PlacementProblem problem = test::random_problem(random, tangle);
+  const Solution solution = solve(problem, little);
+  test::expect_consistent(problem, solution);
   EXPECT_EQ(solution.certificate.status, Certificate::Status::bounded);
   EXPECT_GT(solution.certificate.gap(), 0.0);
-  const Solution exact = solve(made.problem);
+  const Solution exact = solve(problem);
   EXPECT_EQ(exact.certificate.status, Certificate::Status::optimal);
   EXPECT_GE(exact.certificate.cost, solution.certificate.bound);
   EXPECT_LE(exact.certificate.cost, solution.certificate.cost);

@@ -15,7 +15,8 @@ namespace stab {
 enum class SolveMethod {
   separable,            ///< after the reductions each operation stands alone
   dynamic_programming,  ///< over a tree decomposition
-  branch_and_bound      ///< with a lower bound, where the decomposition is too wide
+  branch_and_bound  ///< with a lower bound, where the decomposition is wide; one node, its root,
+                    ///< often does
 };
 
 std::string_view to_string(SolveMethod method);
@@ -60,9 +61,10 @@ struct Solution {
 /// to the first backend, as long as that costs nothing. Method: forced operations and dominated
 /// choices are removed, connected components are solved one by one by variable elimination along a
 /// min-fill order (Dechter, "Bucket elimination", 1999; series reductions are its steps of degree
-/// one and two), wide ones by best-first branch and bound under a dual bound (Kolmogorov, "A new
-/// look at reweighted message passing", 2015). Throws Error(input) when no placement is possible,
-/// Error(internal) when the problem is malformed.
+/// one and two). Where tables would be large, choices that a dual bound excludes (Kolmogorov, "A
+/// new look at reweighted message passing", 2015) are removed first, and what stays too wide is
+/// solved by best-first branch and bound under the same bound. Throws Error(input) when no
+/// placement is possible, Error(internal) when the problem is malformed.
 Solution solve(const PlacementProblem& problem, const SolverLimits& limits = {});
 
 }  // namespace stab

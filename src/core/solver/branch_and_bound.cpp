@@ -11,8 +11,8 @@
 #include "core/solver/elimination.h"
 #include "core/solver/elimination_plan.h"
 #include "core/solver/encoding.h"
+#include "core/solver/local_search.h"
 #include "core/solver/reduction.h"
-#include "stab/core/placement_moves.h"
 
 namespace stab::solver {
 namespace {
@@ -28,7 +28,8 @@ struct Node {
   Ticks bound = 0;
   int depth = 0;
   std::uint64_t number = 0;
-  std::vector<std::pair<int, int>> pins;  ///< operation and backend
+  /// Operations and what they may still choose.
+  std::vector<std::pair<int, BackendSet>> restrictions;
   int branch_op = -1;
   BackendSet branch_domain = 0;
 
@@ -43,7 +44,7 @@ class Search {
   Search(const PlacementProblem& problem, const SolverLimits& limits)
       : problem_(problem), limits_(limits) {
     result_.cost = k_infinite;
-    start();
+    for (std::vector<int>& placement : simple_placements(problem)) offer(std::move(placement));
   }
 
   SearchResult run() {
@@ -59,46 +60,12 @@ class Search {
   }
 
  private:
-  /// First answers: everything on one backend where it can be, the cheapest elsewhere.
-  void start() {
-    for (int favourite = 0; favourite < problem_.backends; ++favourite) {
-      std::vector<int> placement;
-      for (const PlacementOp& op : problem_.ops) {
-        const auto cheapest = std::min_element(op.cost.begin(), op.cost.end()) - op.cost.begin();
-        placement.push_back(op.cost[favourite] != k_impossible ? favourite
-                                                               : static_cast<int>(cheapest));
-      }
-      offer(placement);
-    }
-  }
-
-  /// Improves a placement by single moves while that helps, and keeps it if it is the best so far.
-  void offer(const std::vector<int>& placement) {
-    if (!evaluate(problem_, placement).feasible()) return;
-    PlacementMoves moves(problem_, placement);
-    bool moved = true;
-    while (moved) {
-      moved = false;
-      for (int op = 0; op < std::ssize(problem_.ops); ++op) moved |= improve(moves, op);
-    }
-    const Ticks cost = evaluate(problem_, moves.placement()).total;
-    if (cost >= result_.cost) return;
-    result_.cost = cost;
-    result_.placement = moves.placement();
-  }
-
-  bool improve(PlacementMoves& moves, int op) const {
-    int best = moves.placement()[op];
-    Ticks least = 0;
-    for (int b = 0; b < problem_.backends; ++b) {
-      const Ticks change = moves.change(op, b);
-      if (change < least) {
-        least = change;
-        best = b;
-      }
-    }
-    if (least < 0) moves.move(op, best);
-    return least < 0;
+  /// Keeps a placement, improved, if it is the best so far.
+  void offer(std::vector<int> placement) {
+    FoundPlacement found = improved(problem_, std::move(placement));
+    if (found.cost >= result_.cost) return;
+    result_.cost = found.cost;
+    result_.placement = std::move(found.placement);
   }
 
   void expand(const Node& node) {
@@ -109,8 +76,8 @@ class Search {
       Node child;
       child.bound = node.bound;
       child.depth = node.depth + 1;
-      child.pins = node.pins;
-      child.pins.emplace_back(node.branch_op, b);
+      child.restrictions = node.restrictions;
+      child.restrictions.emplace_back(node.branch_op, BackendSet{1} << b);
       if (examine(child) && child.bound < result_.cost) open_.push(std::move(child));
     }
   }
@@ -120,9 +87,8 @@ class Search {
   /// Bounds a node. False when it is solved or cannot be.
   bool examine(Node& node) {
     node.number = result_.nodes++;
-    PlacementProblem pinned = problem_;
-    for (const auto& [op, backend] : node.pins) pin(pinned, op, backend);
-    const Reduction reduction(pinned, Scaling::none);
+    const PlacementProblem restricted = restrict(node);
+    const Reduction reduction(restricted, Scaling::none);
     if (!reduction.feasible()) return false;
     std::vector<int> placement;
     for (const OpenOp& op : reduction.ops()) placement.push_back(op.chosen);
@@ -132,9 +98,19 @@ class Search {
       bound = add(bound, examine_part(reduction, component, bound, node, placement, most_doubt));
     }
     if (bound >= k_infinite) return false;
-    offer(placement);
+    offer(std::move(placement));
     node.bound = std::max(node.bound, bound);
     return node.branch_op >= 0;
+  }
+
+  PlacementProblem restrict(const Node& node) const {
+    PlacementProblem result = problem_;
+    for (const auto& [op, allowed] : node.restrictions) {
+      for (int b = 0; b < problem_.backends; ++b) {
+        if (!has(allowed, b)) result.ops[op].cost[b] = k_impossible;
+      }
+    }
+    return result;
   }
 
   /// The cost of a component, or a bound of it; completes the placement.
@@ -156,13 +132,21 @@ class Search {
     tighten(dual, rest, node.depth == 0 ? k_root_passes : k_node_passes);
     const std::vector<int> states = dual.guess();
     const std::vector<Ticks> doubt = dual.doubt(states);
+    const std::vector<std::vector<Ticks>> bounds = dual.bounds_with();
     for (std::size_t k = 0; k < component.ops.size(); ++k) {
       const int op = component.ops[k];
-      placement[op] = static_cast<int>(graph.variables[k].values[states[k]]);
+      const std::vector<std::uint32_t>& values = graph.variables[k].values;
+      placement[op] = static_cast<int>(values[states[k]]);
+      // What cannot be cheaper than the best answer is left out below this node.
+      BackendSet allowed = 0;
+      for (std::size_t s = 0; s < values.size(); ++s) {
+        if (add(rest, bounds[k][s]) < result_.cost) allowed |= BackendSet{1} << values[s];
+      }
+      if (allowed != reduction.ops()[op].domain) node.restrictions.emplace_back(op, allowed);
       if (doubt[k] <= most_doubt) continue;
       most_doubt = doubt[k];
       node.branch_op = op;
-      node.branch_domain = reduction.ops()[op].domain;
+      node.branch_domain = allowed;
     }
     return dual.bound();
   }

@@ -42,10 +42,11 @@ DualBound::DualBound(const FactorGraph& graph) : graph_(graph), places_(graph.va
 
 void DualBound::add_function(const Table& table) {
   Entries entries{table.scope, {}, {}};
+  entries.states.resize(table.scope.size());
   std::vector<std::uint16_t> at(table.scope.size(), 0);
   for (const Ticks cost : table.costs) {
     if (!cannot_be(cost)) {
-      entries.states.insert(entries.states.end(), at.begin(), at.end());
+      for (std::size_t k = 0; k < at.size(); ++k) entries.states[k].push_back(at[k]);
       entries.costs.push_back(cost);
     }
     for (std::size_t k = at.size(); k-- > 0;) {
@@ -86,51 +87,47 @@ void DualBound::set_order() {
   }
 }
 
-/// Per state of `v` the least entry of a function.
-std::vector<Ticks> DualBound::minima(int v, const Place& place) const {
+/// Per state of the place's variable the least entry of its function.
+void DualBound::find_minima(const Place& place, std::vector<Ticks>& result) const {
   const Entries& function = functions_[place.function];
-  std::vector<Ticks> result(own_[v].size(), k_infinite);
-  const std::uint16_t* state = function.states.data() + place.index;
+  const std::uint16_t* state = function.states[place.index].data();
+  result.assign(own_[function.scope[place.index]].size(), k_infinite);
   for (const Ticks cost : function.costs) {
-    result[*state] = std::min(result[*state], cost);
-    state += function.scope.size();
+    Ticks& least = result[*state++];
+    least = std::min(least, cost);
   }
-  return result;
 }
 
 /// Adds to the entries of each state of the place's variable.
 void DualBound::shift(const Place& place, const std::vector<Ticks>& by) {
   Entries& function = functions_[place.function];
-  const std::uint16_t* state = function.states.data() + place.index;
-  for (Ticks& cost : function.costs) {
-    cost += by[*state];
-    state += function.scope.size();
-  }
+  const std::uint16_t* state = function.states[place.index].data();
+  for (Ticks& cost : function.costs) cost += by[*state++];
 }
 
 void DualBound::visit(int v, bool forwards) {
   std::vector<Ticks>& own = own_[v];
   int ahead = 0, behind = 0;
   for (const Place& place : places_[v]) {
-    std::vector<Ticks> spare = minima(v, place);
+    find_minima(place, spare_);
     for (std::size_t s = 0; s < own.size(); ++s) {
-      own[s] = join(own[s], spare[s]);
-      spare[s] = cannot_be(spare[s]) ? 0 : -spare[s];
+      own[s] = join(own[s], spare_[s]);
+      spare_[s] = cannot_be(spare_[s]) ? 0 : -spare_[s];
     }
-    shift(place, spare);
+    shift(place, spare_);
     ahead += forwards ? place.ahead : place.behind;
     behind += forwards ? place.behind : place.ahead;
   }
   if (ahead == 0) return;
   const int parts = std::max(ahead, behind);
-  std::vector<Ticks> share(own.size(), 0);
+  share_.assign(own.size(), 0);
   for (std::size_t s = 0; s < own.size(); ++s) {
     if (cannot_be(own[s])) continue;
-    share[s] = own[s] / parts;
-    own[s] -= share[s] * ahead;
+    share_[s] = own[s] / parts;
+    own[s] -= share_[s] * ahead;
   }
   for (const Place& place : places_[v]) {
-    if (forwards ? place.ahead : place.behind) shift(place, share);
+    if (forwards ? place.ahead : place.behind) shift(place, share_);
   }
 }
 
@@ -148,19 +145,36 @@ Ticks DualBound::improve() {
   return bound_;
 }
 
+std::vector<std::vector<Ticks>> DualBound::bounds_with() const {
+  const Ticks sum = sum_of_minima();
+  std::vector<std::vector<Ticks>> bounds(own_.size());
+  for (int v = 0; v < std::ssize(own_); ++v) {
+    const Ticks own_least = least(own_[v]);
+    for (const Ticks own : own_[v]) bounds[v].push_back(join(sum, join(own, -own_least)));
+    std::vector<Ticks> with;
+    for (const Place& place : places_[v]) {
+      find_minima(place, with);
+      const Ticks without = least(functions_[place.function].costs);
+      for (std::size_t s = 0; s < with.size(); ++s) {
+        bounds[v][s] = join(bounds[v][s], join(with[s], -without));
+      }
+    }
+  }
+  return bounds;
+}
+
 /// The least entry of a function where the place's variable has this state and the others what they
 /// have got (-1: any).
 Ticks DualBound::cheapest_with(const Place& place, int state,
                                const std::vector<int>& states) const {
   const Entries& function = functions_[place.function];
-  const std::size_t size = function.scope.size();
   Ticks cheapest = k_infinite;
   for (std::size_t e = 0; e < function.costs.size(); ++e) {
-    if (function.costs[e] >= cheapest) continue;
+    if (function.costs[e] >= cheapest || function.states[place.index][e] != state) continue;
     bool fits = true;
-    for (std::size_t k = 0; k < size; ++k) {
-      const int wanted = k == place.index ? state : states[function.scope[k]];
-      fits = fits && (wanted < 0 || wanted == function.states[e * size + k]);
+    for (std::size_t k = 0; k < function.scope.size(); ++k) {
+      const int wanted = states[function.scope[k]];
+      fits = fits && (k == place.index || wanted < 0 || wanted == function.states[k][e]);
     }
     if (fits) cheapest = function.costs[e];
   }

@@ -24,6 +24,9 @@ class DualBound {
 
   Ticks bound() const { return bound_; }
 
+  /// Per variable and state: a bound of the cost with it.
+  std::vector<std::vector<Ticks>> bounds_with() const;
+
   /// States chosen one variable after the other.
   std::vector<int> guess() const;
 
@@ -39,7 +42,7 @@ class DualBound {
   /// possible for few triples.
   struct Entries {
     std::vector<int> scope;
-    std::vector<std::uint16_t> states;  ///< of each entry, one per variable of the scope
+    std::vector<std::vector<std::uint16_t>> states;  ///< per variable of the scope, of each entry
     std::vector<Ticks> costs;
   };
 
@@ -55,7 +58,7 @@ class DualBound {
   void set_order();
   void visit(int v, bool forwards);
   Ticks sum_of_minima() const;
-  std::vector<Ticks> minima(int v, const Place& place) const;
+  void find_minima(const Place& place, std::vector<Ticks>& result) const;
   void shift(const Place& place, const std::vector<Ticks>& by);
   Ticks cheapest_with(const Place& place, int state, const std::vector<int>& states) const;
 
@@ -66,6 +69,8 @@ class DualBound {
   std::vector<int> order_;
   Ticks bound_ = 0;
   std::uint64_t entries_ = 0;
+  std::vector<Ticks> spare_;  ///< of one visit, kept to save allocations
+  std::vector<Ticks> share_;
 };
 
 }  // namespace stab::solver

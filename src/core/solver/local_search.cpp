@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/solver/local_search.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/solver/arithmetic.h"
+#include "stab/core/placement_moves.h"
+
+namespace stab::solver {
+namespace {
+
+/// Moves one operation to where it makes the placement cheapest; by how much (at most 0).
+Ticks improve(PlacementMoves& moves, int op, int backends) {
+  int best = moves.placement()[op];
+  Ticks least = 0;
+  for (int b = 0; b < backends; ++b) {
+    const Ticks change = moves.change(op, b);
+    if (change < least) {
+      least = change;
+      best = b;
+    }
+  }
+  if (least < 0) moves.move(op, best);
+  return least;
+}
+
+void improve_all(PlacementMoves& moves, const PlacementProblem& problem) {
+  bool moved = true;
+  while (moved) {
+    moved = false;
+    for (int op = 0; op < std::ssize(problem.ops); ++op) {
+      moved |= improve(moves, op, problem.backends) < 0;
+    }
+  }
+}
+
+/// Per operation: those that share a tensor with it.
+std::vector<std::vector<int>> neighbours_of(const PlacementProblem& problem) {
+  std::vector<std::vector<int>> result(problem.ops.size());
+  for (const PlacementTensor& tensor : problem.tensors) {
+    std::vector<int> members = tensor.readers;
+    if (tensor.producer != k_builtin) members.push_back(tensor.producer);
+    for (const int op : members)
+      result[op].insert(result[op].end(), members.begin(), members.end());
+  }
+  for (int op = 0; op < std::ssize(result); ++op) {
+    std::vector<int>& own = result[op];
+    std::sort(own.begin(), own.end());
+    own.erase(std::unique(own.begin(), own.end()), own.end());
+    std::erase(own, op);
+  }
+  return result;
+}
+
+/// Moves `op` to `backend` and lets its neighbours follow. What that brings, or 0 when it brings
+/// nothing and was taken back.
+Ticks push(PlacementMoves& moves, int op, int backend, const std::vector<int>& neighbours,
+           int backends) {
+  const Ticks first = moves.change(op, backend);
+  if (first == k_impossible) return 0;
+  std::vector<std::pair<int, int>> before{{op, moves.placement()[op]}};
+  Ticks total = first;
+  moves.move(op, backend);
+  for (const int follower : neighbours) {
+    const int was = moves.placement()[follower];
+    const Ticks change = improve(moves, follower, backends);
+    if (change == 0) continue;
+    before.emplace_back(follower, was);
+    total += change;
+  }
+  if (total < 0) return total;
+  while (!before.empty()) {
+    moves.move(before.back().first, before.back().second);
+    before.pop_back();
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::vector<std::vector<int>> simple_placements(const PlacementProblem& problem) {
+  std::vector<std::vector<int>> result;
+  for (int favourite = 0; favourite < problem.backends; ++favourite) {
+    std::vector<int>& placement = result.emplace_back();
+    for (const PlacementOp& op : problem.ops) {
+      const auto cheapest = std::min_element(op.cost.begin(), op.cost.end()) - op.cost.begin();
+      placement.push_back(op.cost[favourite] != k_impossible ? favourite
+                                                             : static_cast<int>(cheapest));
+    }
+  }
+  return result;
+}
+
+FoundPlacement improved(const PlacementProblem& problem, std::vector<int> placement) {
+  if (!evaluate(problem, placement).feasible()) return {std::move(placement), k_infinite};
+  PlacementMoves moves(problem, std::move(placement));
+  improve_all(moves, problem);
+  return {moves.placement(), evaluate(problem, moves.placement()).total};
+}
+
+FoundPlacement improved_further(const PlacementProblem& problem, std::vector<int> placement) {
+  if (!evaluate(problem, placement).feasible()) return {std::move(placement), k_infinite};
+  PlacementMoves moves(problem, std::move(placement));
+  improve_all(moves, problem);
+  const std::vector<std::vector<int>> neighbours = neighbours_of(problem);
+  bool moved = true;
+  while (moved) {
+    moved = false;
+    for (int op = 0; op < std::ssize(problem.ops); ++op) {
+      for (int b = 0; b < problem.backends; ++b) {
+        if (b == moves.placement()[op]) continue;
+        moved |= push(moves, op, b, neighbours[op], problem.backends) < 0;
+      }
+    }
+  }
+  return {moves.placement(), evaluate(problem, moves.placement()).total};
+}
+
+}  // namespace stab::solver

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Good placements, quickly found: what the exact methods hold their bounds against.
+#pragma once
+
+#include <vector>
+
+#include "stab/core/placement_problem.h"
+
+namespace stab::solver {
+
+/// One placement per backend: everything there where it can be, the cheapest elsewhere. Some may be
+/// impossible.
+std::vector<std::vector<int>> simple_placements(const PlacementProblem& problem);
+
+/// A placement and its cost; k_infinite when it cannot be.
+struct FoundPlacement {
+  std::vector<int> placement;
+  Ticks cost = 0;
+};
+
+/// Moves single operations while that makes a placement cheaper. An impossible one stays as it is.
+FoundPlacement improved(const PlacementProblem& problem, std::vector<int> placement);
+
+/// The same, then moves single operations against that and lets their neighbours follow, as long as
+/// that makes the whole cheaper: slower and better.
+FoundPlacement improved_further(const PlacementProblem& problem, std::vector<int> placement);
+
+}  // namespace stab::solver

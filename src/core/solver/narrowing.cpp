@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/solver/narrowing.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "core/solver/dual_bound.h"
+#include "core/solver/encoding.h"
+#include "core/solver/local_search.h"
+
+namespace stab::solver {
+namespace {
+
+constexpr int k_passes = 200;
+constexpr int k_passes_between_guesses = 10;
+
+/// Passes go on while so many bring more than this share of what separates bound and placement.
+constexpr Ticks k_worthwhile_share = 20;
+
+}  // namespace
+
+Narrowing narrow(const Reduction& reduction, const Component& component,
+                 std::uint64_t most_states) {
+  Narrowing result{reduction.extract(component)};
+  PlacementProblem& problem = result.problem;
+  const FactorGraph graph = encode(reduction, component, {SharedTensor::unite, 2});
+  DualBound dual(graph);
+  Ticks cheapest = k_infinite;
+  for (std::vector<int>& placement : simple_placements(problem)) {
+    cheapest = std::min(cheapest, improved_further(problem, std::move(placement)).cost);
+  }
+  Ticks before = dual.bound();
+  for (int pass = 1; pass <= k_passes && result.states < most_states; ++pass) {
+    dual.improve();
+    if (pass % k_passes_between_guesses != 0) continue;
+    std::vector<int> placement = dual.guess();
+    for (std::size_t k = 0; k < component.ops.size(); ++k) {
+      placement[k] = static_cast<int>(graph.variables[k].values[placement[k]]);
+    }
+    placement.resize(component.ops.size());
+    cheapest = std::min(cheapest, improved_further(problem, std::move(placement)).cost);
+    result.states = saturating_sum(result.states, dual.entries() * 4 * k_passes_between_guesses);
+    if ((dual.bound() - before) * k_worthwhile_share < cheapest - dual.bound()) break;
+    if (cheapest <= dual.bound()) break;
+    before = dual.bound();
+  }
+  const std::vector<std::vector<Ticks>> bounds = dual.bounds_with();
+  for (std::size_t k = 0; k < component.ops.size(); ++k) {
+    for (std::size_t s = 0; s < bounds[k].size(); ++s) {
+      ++result.choices;
+      if (bounds[k][s] <= cheapest) continue;
+      problem.ops[k].cost[graph.variables[k].values[s]] = k_impossible;
+      ++result.removed;
+    }
+  }
+  return result;
+}
+
+}  // namespace stab::solver
