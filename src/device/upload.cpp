@@ -90,10 +90,10 @@ failed() {
   esac
   die "${2:-write}" "cannot write in $W: $1"
 }
-e_=$( { rm -rf up && mkdir up && { [ -d manifest ] || mkdir manifest; }; } 2>&1) || failed "$e_"
+e_=$( { { [ ! -e up ] || rm -rf up; } && mkdir up && { [ -d manifest ] || mkdir manifest; }; } 2>&1) || failed "$e_"
 for t in $DROP; do rm -rf "$t" "$t.part"; done
 for t in $BUILD; do
-  rm -f "manifest/$t.list" "manifest/$t.sums"
+  [ ! -e "manifest/$t.list" ] && [ ! -e "manifest/$t.sums" ] || rm -f "manifest/$t.list" "manifest/$t.sums"
   if [ -d "$t" ]; then
     rm -rf "$t.part"
     e_=$(mv "$t" "$t.part" 2>&1) || failed "$e_"
@@ -102,11 +102,19 @@ for t in $BUILD; do
   fi
 done
 # What openssl, which uses the processor's own instructions, says of the files that arrived; where
-# it is not there or disagrees, the common tool decides.
+# it is not there or disagrees, the common tool decides. Two at a time, each with every second file.
+half_right() {
+  s_=$(sed -n "$2" "up/$1.sums")
+  [ -n "$s_" ] || return 0
+  r_=$(printf '%s\n' "$s_" | sed 's/^[^ ]*  //; s/./\\&/g' |
+    { cd "$1.part" && xargs openssl dgst -sha256 -r 2>/dev/null; } | sed 's/ \*/  /')
+  [ "$r_" = "$s_" ]
+}
 quickly_right() {
   have openssl && have xargs && have sed || return 1
-  r_=$(cd "$1.part" && sed 's/^[^ ]*  //; s/./\\&/g' "../up/$1.sums" | xargs openssl dgst -sha256 -r 2>/dev/null | sed 's/ \*/  /')
-  [ "$r_" = "$(cat "up/$1.sums")" ]
+  half_right "$1" 'n;p' &
+  half_right "$1" 'p;n'; h_=$?
+  wait $! && [ $h_ = 0 ]
 }
 umask 022
 while IFS= read -r l; do
@@ -119,6 +127,9 @@ while IFS= read -r l; do
       ln "$a" "$b" 2>/dev/null || e_=$(cp -p "$a" "$b" 2>&1) || failed "$e_" ;;
   esac
 done
+# GNU tar reads 10 KB at a time, which costs a third of its time; others do not know the variable.
+TAR_OPTIONS='-b 128'
+export TAR_OPTIONS
 if [ -n "$PACKED" ]; then e_=$( { gzip -dc | tar -x -m -o -f -; } 2>&1)
 else e_=$(tar -x -m -o -f - 2>&1 && cat >/dev/null); fi
 [ $? = 0 ] || failed "$e_" cut
