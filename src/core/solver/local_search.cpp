@@ -10,6 +10,9 @@
 namespace stab::solver {
 namespace {
 
+/// Around a tensor of more operations, these do not follow each other: it would take too long.
+constexpr std::size_t k_most_followers = 32;
+
 /// Moves one operation to where it makes the placement cheapest; by how much (at most 0).
 Ticks improve(PlacementMoves& moves, int op, int backends) {
   int best = moves.placement()[op];
@@ -35,12 +38,13 @@ void improve_all(PlacementMoves& moves, const PlacementProblem& problem) {
   }
 }
 
-/// Per operation: those that share a tensor with it.
+/// Per operation: those that share a tensor with it, where they are not too many.
 std::vector<std::vector<int>> neighbours_of(const PlacementProblem& problem) {
   std::vector<std::vector<int>> result(problem.ops.size());
   for (const PlacementTensor& tensor : problem.tensors) {
     std::vector<int> members = tensor.readers;
     if (tensor.producer != k_builtin) members.push_back(tensor.producer);
+    if (members.size() > k_most_followers) continue;
     for (const int op : members)
       result[op].insert(result[op].end(), members.begin(), members.end());
   }
