@@ -90,10 +90,10 @@ failed() {
   esac
   die "${2:-write}" "cannot write in $W: $1"
 }
-e_=$( { { [ ! -e up ] || rm -rf up; } && mkdir up && { [ -d manifest ] || mkdir manifest; }; } 2>&1) || failed "$e_"
+e_=$( { { mkdir up 2>/dev/null || { rm -rf up && mkdir up; }; } && { [ -d manifest ] || mkdir manifest; }; } 2>&1) || failed "$e_"
 for t in $DROP; do rm -rf "$t" "$t.part"; done
 for t in $BUILD; do
-  [ ! -e "manifest/$t.list" ] && [ ! -e "manifest/$t.sums" ] || rm -f "manifest/$t.list" "manifest/$t.sums"
+  rm -f "manifest/$t.list" "manifest/$t.sums"
   if [ -d "$t" ]; then
     rm -rf "$t.part"
     e_=$(mv "$t" "$t.part" 2>&1) || failed "$e_"
