@@ -127,7 +127,7 @@ class Search {
       }
       return found.cost;
     }
-    const FactorGraph graph = encode(reduction, component, {SharedTensor::unite, 2});
+    const FactorGraph graph = encode(reduction, component, k_bound_encoding);
     DualBound dual(graph);
     tighten(dual, rest, node.depth == 0 ? k_root_passes : k_node_passes);
     const std::vector<int> states = dual.guess();
@@ -136,7 +136,7 @@ class Search {
     for (std::size_t k = 0; k < component.ops.size(); ++k) {
       const int op = component.ops[k];
       const std::vector<std::uint32_t>& values = graph.variables[k].values;
-      placement[op] = static_cast<int>(values[states[k]]);
+      placement[op] = static_cast<int>(graph.value(k, states));
       // What cannot be cheaper than the best answer is left out below this node.
       BackendSet allowed = 0;
       for (std::size_t s = 0; s < values.size(); ++s) {
@@ -157,10 +157,10 @@ class Search {
     Ticks before = dual.bound();
     for (int pass = 1; pass <= passes && !spent(); ++pass) {
       dual.improve();
-      count(dual.entries() * 4);
+      count(dual.states_of_a_pass());
       if (pass % 10 != 0) continue;
       const Ticks missing = result_.cost - add(rest, dual.bound());
-      if (missing <= 0 || dual.bound() - before < missing / 50) return;
+      if (!worth_going_on(dual.bound() - before, missing, 50)) return;
       before = dual.bound();
     }
   }

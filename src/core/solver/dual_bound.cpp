@@ -147,16 +147,17 @@ Ticks DualBound::improve() {
 
 std::vector<std::vector<Ticks>> DualBound::bounds_with() const {
   const Ticks sum = sum_of_minima();
-  std::vector<std::vector<Ticks>> bounds(own_.size());
-  for (int v = 0; v < std::ssize(own_); ++v) {
+  std::vector<std::vector<Ticks>> bounds;
+  std::vector<Ticks> with;
+  for (int v = 0; v < std::ssize(own_) && graph_.variables[v].op >= 0; ++v) {
     const Ticks own_least = least(own_[v]);
-    for (const Ticks own : own_[v]) bounds[v].push_back(join(sum, join(own, -own_least)));
-    std::vector<Ticks> with;
+    std::vector<Ticks>& bound = bounds.emplace_back();
+    for (const Ticks own : own_[v]) bound.push_back(join(sum, join(own, -own_least)));
     for (const Place& place : places_[v]) {
       find_minima(place, with);
       const Ticks without = least(functions_[place.function].costs);
       for (std::size_t s = 0; s < with.size(); ++s) {
-        bounds[v][s] = join(bounds[v][s], join(with[s], -without));
+        bound[s] = join(bound[s], join(with[s], -without));
       }
     }
   }

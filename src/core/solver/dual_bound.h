@@ -24,7 +24,7 @@ class DualBound {
 
   Ticks bound() const { return bound_; }
 
-  /// Per variable and state: a bound of the cost with it.
+  /// Per operation's variable (they come first) and state: a bound of the cost with it.
   std::vector<std::vector<Ticks>> bounds_with() const;
 
   /// States chosen one variable after the other.
@@ -34,8 +34,8 @@ class DualBound {
   /// are zero only when the states cost no more than the bound.
   std::vector<Ticks> doubt(const std::vector<int>& states) const;
 
-  /// Entries of all functions that are not infinite: the effort of one visit to each.
-  std::uint64_t entries() const { return entries_; }
+  /// Table entries that a call of improve() looks at.
+  std::uint64_t states_of_a_pass() const { return entries_ * 4; }
 
  private:
   /// A function of two or more variables: only what can be, since "the union of these two sets" is
@@ -68,9 +68,15 @@ class DualBound {
   std::vector<std::vector<Place>> places_;
   std::vector<int> order_;
   Ticks bound_ = 0;
-  std::uint64_t entries_ = 0;
-  std::vector<Ticks> spare_;  ///< of one visit, kept to save allocations
+  std::uint64_t entries_ = 0;  ///< of all functions, those that can be
+  std::vector<Ticks> spare_;   ///< of one visit, kept to save allocations
   std::vector<Ticks> share_;
 };
+
+/// Whether passes go on: they brought at least one `share`th of what is `missing` to the best
+/// answer.
+inline bool worth_going_on(Ticks brought, Ticks missing, Ticks share) {
+  return missing > 0 && brought > (missing - 1) / share;
+}
 
 }  // namespace stab::solver

@@ -20,7 +20,7 @@ struct EliminationPlan {
 
   /// The backend that `states` give to the component's k-th operation.
   int backend(std::size_t k, const std::vector<int>& states) const {
-    return static_cast<int>(graph.variables[k].values[states[k]]);
+    return static_cast<int>(graph.value(k, states));
   }
 };
 

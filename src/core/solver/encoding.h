@@ -25,6 +25,9 @@ struct Encoding {
   int direct_readers = 2;
 };
 
+/// The one under which DualBound is tightest, of those tried on graphs without order.
+inline constexpr Encoding k_bound_encoding{SharedTensor::unite, 2};
+
 /// The factor graph of a component. Variables of operations come first, in the order of
 /// `component.ops`. The graph refers to `reduction`, which must outlive it.
 FactorGraph encode(const Reduction& reduction, const Component& component, Encoding encoding);

@@ -3,6 +3,7 @@
 // work on.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -29,6 +30,11 @@ struct Factor {
 struct FactorGraph {
   std::vector<Variable> variables;
   std::vector<Factor> factors;
+
+  /// What a variable's state means.
+  std::uint32_t value(std::size_t variable, const std::vector<int>& states) const {
+    return variables[variable].values[states[variable]];
+  }
 };
 
 /// A function as numbers: row-major over `scope`, the last variable's states side by side.

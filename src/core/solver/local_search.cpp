@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/solver/arithmetic.h"
-#include "stab/core/placement_moves.h"
 
 namespace stab::solver {
 namespace {
@@ -57,30 +56,6 @@ std::vector<std::vector<int>> neighbours_of(const PlacementProblem& problem) {
   return result;
 }
 
-/// Moves `op` to `backend` and lets its neighbours follow. What that brings, or 0 when it brings
-/// nothing and was taken back.
-Ticks push(PlacementMoves& moves, int op, int backend, const std::vector<int>& neighbours,
-           int backends) {
-  const Ticks first = moves.change(op, backend);
-  if (first == k_impossible) return 0;
-  std::vector<std::pair<int, int>> before{{op, moves.placement()[op]}};
-  Ticks total = first;
-  moves.move(op, backend);
-  for (const int follower : neighbours) {
-    const int was = moves.placement()[follower];
-    const Ticks change = improve(moves, follower, backends);
-    if (change == 0) continue;
-    before.emplace_back(follower, was);
-    total += change;
-  }
-  if (total < 0) return total;
-  while (!before.empty()) {
-    moves.move(before.back().first, before.back().second);
-    before.pop_back();
-  }
-  return 0;
-}
-
 }  // namespace
 
 std::vector<std::vector<int>> simple_placements(const PlacementProblem& problem) {
@@ -103,22 +78,45 @@ FoundPlacement improved(const PlacementProblem& problem, std::vector<int> placem
   return {moves.placement(), evaluate(problem, moves.placement()).total};
 }
 
-FoundPlacement improved_further(const PlacementProblem& problem, std::vector<int> placement) {
-  if (!evaluate(problem, placement).feasible()) return {std::move(placement), k_infinite};
-  PlacementMoves moves(problem, std::move(placement));
-  improve_all(moves, problem);
-  const std::vector<std::vector<int>> neighbours = neighbours_of(problem);
+LocalSearch::LocalSearch(const PlacementProblem& problem)
+    : problem_(problem), neighbours_(neighbours_of(problem)) {}
+
+FoundPlacement LocalSearch::improved(std::vector<int> placement) const {
+  FoundPlacement found = solver::improved(problem_, std::move(placement));
+  if (found.cost >= k_infinite) return found;
+  PlacementMoves moves(problem_, std::move(found.placement));
   bool moved = true;
   while (moved) {
     moved = false;
-    for (int op = 0; op < std::ssize(problem.ops); ++op) {
-      for (int b = 0; b < problem.backends; ++b) {
-        if (b == moves.placement()[op]) continue;
-        moved |= push(moves, op, b, neighbours[op], problem.backends) < 0;
+    for (int op = 0; op < std::ssize(problem_.ops); ++op) {
+      for (int b = 0; b < problem_.backends; ++b) {
+        if (b != moves.placement()[op]) moved |= push(moves, op, b) < 0;
       }
     }
   }
-  return {moves.placement(), evaluate(problem, moves.placement()).total};
+  return {moves.placement(), evaluate(problem_, moves.placement()).total};
+}
+
+/// Moves `op` to `backend` and lets its neighbours follow. What that brings, or 0 when it brings
+/// nothing and was taken back.
+Ticks LocalSearch::push(PlacementMoves& moves, int op, int backend) const {
+  Ticks total = moves.change(op, backend);
+  if (total == k_impossible) return 0;
+  std::vector<std::pair<int, int>> before{{op, moves.placement()[op]}};
+  moves.move(op, backend);
+  for (const int follower : neighbours_[op]) {
+    const int was = moves.placement()[follower];
+    const Ticks change = improve(moves, follower, problem_.backends);
+    if (change == 0) continue;
+    before.emplace_back(follower, was);
+    total += change;
+  }
+  if (total < 0) return total;
+  while (!before.empty()) {
+    moves.move(before.back().first, before.back().second);
+    before.pop_back();
+  }
+  return 0;
 }
 
 }  // namespace stab::solver

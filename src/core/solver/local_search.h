@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "stab/core/placement_moves.h"
 #include "stab/core/placement_problem.h"
 
 namespace stab::solver {
@@ -22,7 +23,19 @@ struct FoundPlacement {
 FoundPlacement improved(const PlacementProblem& problem, std::vector<int> placement);
 
 /// The same, then moves single operations against that and lets their neighbours follow, as long as
-/// that makes the whole cheaper: slower and better.
-FoundPlacement improved_further(const PlacementProblem& problem, std::vector<int> placement);
+/// that makes the whole cheaper: slower and better. For many placements of one problem, which must
+/// outlive it.
+class LocalSearch {
+ public:
+  explicit LocalSearch(const PlacementProblem& problem);
+
+  FoundPlacement improved(std::vector<int> placement) const;
+
+ private:
+  Ticks push(PlacementMoves& moves, int op, int backend) const;
+
+  const PlacementProblem& problem_;
+  std::vector<std::vector<int>> neighbours_;  ///< per operation
+};
 
 }  // namespace stab::solver

@@ -25,25 +25,27 @@ Narrowing narrow(const Reduction& reduction, const Component& component,
                  std::uint64_t most_states) {
   Narrowing result{reduction.extract(component)};
   PlacementProblem& problem = result.problem;
-  const FactorGraph graph = encode(reduction, component, {SharedTensor::unite, 2});
+  const FactorGraph graph = encode(reduction, component, k_bound_encoding);
   DualBound dual(graph);
+  const LocalSearch search(problem);
   Ticks cheapest = k_infinite;
   for (std::vector<int>& placement : simple_placements(problem)) {
-    cheapest = std::min(cheapest, improved_further(problem, std::move(placement)).cost);
+    cheapest = std::min(cheapest, search.improved(std::move(placement)).cost);
   }
   Ticks before = dual.bound();
   for (int pass = 1; pass <= k_passes && result.states < most_states; ++pass) {
     dual.improve();
     if (pass % k_passes_between_guesses != 0) continue;
-    std::vector<int> placement = dual.guess();
+    const std::vector<int> states = dual.guess();
+    std::vector<int> placement;
     for (std::size_t k = 0; k < component.ops.size(); ++k) {
-      placement[k] = static_cast<int>(graph.variables[k].values[placement[k]]);
+      placement.push_back(static_cast<int>(graph.value(k, states)));
     }
-    placement.resize(component.ops.size());
-    cheapest = std::min(cheapest, improved_further(problem, std::move(placement)).cost);
-    result.states = saturating_sum(result.states, dual.entries() * 4 * k_passes_between_guesses);
-    if ((dual.bound() - before) * k_worthwhile_share < cheapest - dual.bound()) break;
-    if (cheapest <= dual.bound()) break;
+    cheapest = std::min(cheapest, search.improved(std::move(placement)).cost);
+    result.states =
+        saturating_sum(result.states, dual.states_of_a_pass() * k_passes_between_guesses);
+    const Ticks missing = cheapest - dual.bound();
+    if (!worth_going_on(dual.bound() - before, missing, k_worthwhile_share)) break;
     before = dual.bound();
   }
   const std::vector<std::vector<Ticks>> bounds = dual.bounds_with();
