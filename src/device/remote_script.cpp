@@ -17,8 +17,11 @@ namespace {
 // counts silent ticks, and starts again at each USR1 that r sends it for a line. No shell needs
 // `read -t`, which dash lacks. USR1 is ignored until w has its own trap.
 //
-// end() asks more than once: bash misses a signal that comes just before it waits, and so does its
-// child between fork and exec.
+// Once p is gone, its descendants cannot be found any more. So without setsid a watcher that has
+// begun to end them cannot be ended itself, and is waited for.
+//
+// Whoever is to end is asked more than once: bash misses a signal that comes just before it waits,
+// and a child of bash or dash one that comes just after its fork.
 constexpr std::string_view k_prepare = R"sh(
 export LC_ALL=C
 command -v tar >/dev/null 2>&1 && command -v sleep >/dev/null 2>&1 ||
@@ -41,17 +44,17 @@ tree() {
 alive() {
   for q in $l; do
     kill -0 "$q" || continue
-    [ -n "$d" ] || return 0
-    for f in /proc/[0-9]*/stat; do
+    if [ -n "$d" ]; then g=/proc/[0-9]*/stat y="$p "; else g=/proc/$q/stat y=; fi
+    for f in $g; do
       read -r x <"$f" || continue
       x=${x##*) }
-      case $x in Z*) ;; *" $p "*) return ;; esac
+      case $x in Z*) ;; *" $y"*) return ;; esac
     done
   done
   return 1
 }
 end() {
-  if [ -n "$d" ]; then l=-$p; else tree; fi
+  if [ -n "$d" ]; then l=-$p; else trap '' TERM; tree; fi
   for n in 0.02 0.1 0.2 0.7 1 1; do
     kill -TERM $l
     alive || return
@@ -98,7 +101,14 @@ constexpr std::string_view k_finish = R"sh(
 wait $p
 s=$?
 kill $w $r
-[ -n "$d" ] && end
+if [ -n "$d" ]; then
+  end
+else
+  while kill -0 $w || kill -0 $r; do
+    kill $w $r
+    sleep 0.02 || sleep 1
+  done
+fi
 exit $s
 )sh";
 

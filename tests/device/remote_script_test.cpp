@@ -197,13 +197,20 @@ TEST_P(RemoteScript, EndsACommandWithInputAtTerm) {
   EXPECT_TRUE(test::group_gone(pid));
 }
 
-TEST_P(RemoteScript, EndsTheTreeWhereSetsidIsMissing) {
-  test::TempDir tools;
-  for (const char* tool : {"sleep", "tar", "cat"}) {
-    std::filesystem::create_symlink(std::filesystem::path("/bin") / tool, tools.path() / tool);
+/// What `shell` knows where setsid is missing.
+struct NoSetsid {
+  NoSetsid() {
+    for (const char* tool : {"sleep", "tar", "cat"}) {
+      std::filesystem::create_symlink(std::filesystem::path("/bin") / tool, tools.path() / tool);
+    }
   }
-  Shell shell(shell_, "(sleep 1000; true) & echo $!; sleep 1001; true", {},
-              "PATH=" + tools.path().string() + "; ");
+  std::string setup() const { return "PATH=" + tools.path().string() + "; "; }
+
+  test::TempDir tools;
+};
+
+/// Ends the command's input, and sees that it and the child whose process it printed are gone.
+void expect_tree_ends(Shell& shell) {
   const int pid = shell.command_pid();
   while (shell.output().empty()) std::this_thread::sleep_for(10ms);
   const int child = std::stoi(shell.output());
@@ -211,6 +218,26 @@ TEST_P(RemoteScript, EndsTheTreeWhereSetsidIsMissing) {
   EXPECT_TRUE(shell.wait(20s));
   EXPECT_TRUE(test::process_gone(pid));
   EXPECT_TRUE(test::process_gone(child));
+}
+
+TEST_P(RemoteScript, EndsTheTreeWhereSetsidIsMissing) {
+  const NoSetsid device;
+  Shell shell(shell_, "(sleep 1000; true) & echo $!; sleep 1001; true", {}, device.setup());
+  expect_tree_ends(shell);
+}
+
+TEST_P(RemoteScript, EndsATreeThatOutlivesTheCommandWhereSetsidIsMissing) {
+  const NoSetsid device;
+  Shell shell(shell_, "(trap '' TERM; sleep 1000; sleep 1001) & sleep 0.1; echo $!; sleep 1002", {},
+              device.setup());
+  expect_tree_ends(shell);
+}
+
+TEST_P(RemoteScript, KeepsTheExitStatusWhereSetsidIsMissing) {
+  const NoSetsid device;
+  Shell shell(shell_, "echo out; exit 7", {}, device.setup());
+  EXPECT_EQ(shell.wait(10s).value_or(Exit{}).code, 7);
+  EXPECT_EQ(shell.output(), "out\n");
 }
 
 INSTANTIATE_TEST_SUITE_P(Shells, RemoteScript, testing::Values("dash", "bash", "ash"),
