@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the stages of a job take on this machine, and what of it the device works.
+// How long the stages of a job take on this machine, and how much of it passes in commands on the
+// device.
 #pragma once
 
 #include <chrono>
@@ -30,7 +31,7 @@ class Stopwatch {
     Stage& stage = stages_.back();
     stage.host_s = seconds_since(stage_begin_);
     const DeviceUse use = use_ ? use_() : DeviceUse();
-    stage.device_s = use.run_seconds - use_before_.run_seconds;
+    stage.device_s = use.command_seconds - use_before_.command_seconds;
     stage.bytes = use.bytes - use_before_.bytes;
     running_ = false;
   }

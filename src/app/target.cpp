@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "app/file_trees.h"
+#include "app/timed_transport.h"
 #include "stab/app/connect.h"
 #include "stab/core/error.h"
 #include "stab/device/file_tree.h"
@@ -39,7 +40,8 @@ std::future<Runtime> read_named_runtime(const Options& options) {
 Target::Target(const Options& options, Progress& progress, StopRequested stop)
     : progress_(progress) {
   std::future<Runtime> reading = read_named_runtime(options);  // while we connect
-  transport_ = connect(options, progress, std::move(stop), warnings_);
+  transport_ =
+      std::make_unique<TimedTransport>(connect(options, progress, std::move(stop), warnings_));
   const std::string folder = work_folder_of(options, *transport_);
   progress.update("look at the device", 0, 0, transport_->link().address);
   const Preflight found = look_at_device(options, folder);
@@ -53,6 +55,8 @@ Target::Target(const Options& options, Progress& progress, StopRequested stop)
   session_ = std::make_unique<Session>(*transport_, std::move(session));
   check_runtime_against(options, found, std::move(reading));
 }
+
+Target::~Target() = default;
 
 void Target::show_upload(std::uint64_t done, std::uint64_t total) {
   constexpr std::uint64_t k_worth_showing = 1 << 20;
@@ -76,13 +80,12 @@ std::vector<Warning> Target::warnings() const {
 
 RunResult Target::run(const RunRequest& request) {
   RunResult result = session_->run(request);
-  run_seconds_ += result.device_seconds.value_or(0);
   for (const FetchedFile& file : result.files) fetched_bytes_ += file.bytes;
   return result;
 }
 
 DeviceUse Target::use() const {
-  return {run_seconds_, session_->uploaded().stream_bytes + fetched_bytes_};
+  return {transport_->seconds(), session_->uploaded().stream_bytes + fetched_bytes_};
 }
 
 void Target::choose_runner(const Options& options) {

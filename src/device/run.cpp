@@ -205,7 +205,6 @@ RunResult run_once(Transport& transport, const std::string& work_folder,
   result.files = receiver.files();
   result.before = report.before.state();
   result.after = report.after.state();
-  result.device_seconds = report.seconds;
   if (!reader.ended()) {
     if (!reader.begun())
       throw_device_error(transport, "cannot run on the device",

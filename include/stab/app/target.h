@@ -23,15 +23,18 @@ namespace stab {
 
 /// What a job has cost so far.
 struct DeviceUse {
-  double run_seconds = 0;   ///< that runners lived, by the device's own clock
-  std::uint64_t bytes = 0;  ///< sent there and brought back
+  double command_seconds = 0;  ///< that commands took there
+  std::uint64_t bytes = 0;     ///< sent there and brought back
 };
+
+class TimedTransport;
 
 class Target {
  public:
   /// Connects and checks the device and the runtime against each other. Throws Error(device) or
   /// Error(input).
   Target(const Options& options, Progress& progress, StopRequested stop);
+  ~Target();
 
   /// Sends what is missing of the runtime and the runner. Comes before everything that follows.
   void upload_runtime();
@@ -54,14 +57,13 @@ class Target {
   void ask_runner();
 
   Progress& progress_;
-  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<TimedTransport> transport_;
   std::unique_ptr<Session> session_;
   DeviceInfo device_;
   Runtime runtime_files_;
   RuntimeInfo runtime_;
   std::string local_runner_;
   RunnerOnDevice runner_;
-  double run_seconds_ = 0;
   std::uint64_t fetched_bytes_ = 0;
   std::chrono::steady_clock::time_point upload_begin_{};
   std::map<std::string, std::string> staged_;  ///< hash of the files -> path there

@@ -184,9 +184,9 @@ struct Comparison {
 
 struct Stage {
   std::string name;
-  double host_s = 0;
-  double device_s = 0;
-  std::uint64_t bytes = 0;
+  double host_s = 0;        ///< by our clock, from its beginning to its end
+  double device_s = 0;      ///< of these, that commands on the device took
+  std::uint64_t bytes = 0;  ///< sent there and brought back
 };
 
 struct WrittenFile {

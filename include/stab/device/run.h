@@ -75,8 +75,6 @@ struct RunResult {
   std::vector<FetchedFile> files;
   DeviceState before;
   DeviceState after;
-  std::optional<double>
-      device_seconds;  ///< how long the process lived, by the device's uptime (steps of 0.01 s)
 };
 
 /// Runs it below `work_folder` (which is ours and there) in one command whose life hangs on this
