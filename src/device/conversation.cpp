@@ -21,7 +21,7 @@ constexpr seconds k_abandon_limit{2};  // for our own side to give up
 constexpr std::size_t k_kept_before_mark = 2048;
 constexpr std::size_t k_longest_mark = 128;
 constexpr std::size_t k_longest_line = 64 * 1024;
-constexpr std::size_t k_feed_bytes = 256 * 1024;
+constexpr std::size_t k_feed_bytes = 64 * 1024;
 
 /// The last line with something on it, printable and short.
 std::string last_line(std::string_view text) {

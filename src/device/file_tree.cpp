@@ -2,9 +2,9 @@
 #include "stab/device/file_tree.h"
 
 #include <algorithm>
-#include <fstream>
 #include <utility>
 
+#include "input_file.h"
 #include "stab/core/error.h"
 #include "stab/core/sha256.h"
 
@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t k_most_files = 100'000;
 constexpr std::size_t k_most_entries = 2 * k_most_files;  // folders among them
 constexpr std::size_t k_longest_path = 1'024;
+constexpr std::size_t k_piece = 1U << 16;
 
 [[noreturn]] void refuse(const std::string& subject, std::string why) {
   throw Error(ErrorKind::input, "cannot prepare the upload", subject, std::move(why));
@@ -63,24 +64,19 @@ bool stays_inside(const std::string& path, const std::string& target) {
   return true;
 }
 
-std::string hash_file(const fs::path& source, std::uint64_t& size) {
-  std::ifstream stream(source, std::ios::binary);
-  if (!stream) refuse(source.string(), "it cannot be read");
+std::string hash_file(const fs::path& source, InputFile& file, std::uint64_t& size) {
+  if (!file.open()) refuse(source.string(), "it cannot be read");
   Sha256 hash;
-  std::vector<char> buffer(1U << 18);
+  char piece[k_piece];  // left as it is: clearing it would cost more than hashing a small file
   size = 0;
-  while (stream) {
-    stream.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-    const auto count = static_cast<std::size_t>(stream.gcount());
-    hash.update(std::string_view(buffer.data(), count));
+  std::size_t count = sizeof piece;
+  while (count == sizeof piece) {
+    count = file.read(piece);
+    hash.update(std::string_view(piece, count));
     size += count;
   }
-  if (stream.bad()) refuse(source.string(), "it cannot be read to its end");
+  if (file.failed()) refuse(source.string(), "it cannot be read to its end");
   return hash.finish();
-}
-
-bool is_executable(const fs::path& file) {
-  return (fs::status(file).permissions() & fs::perms::owner_exec) != fs::perms::none;
 }
 
 }  // namespace
@@ -106,11 +102,12 @@ FileTree FileTree::of_folder(std::string kind, const fs::path& folder) {
   std::error_code failed;
   // In order, so that each of them joins the tree at its end.
   std::vector<std::pair<std::string, fs::directory_entry>> found;
+  const std::size_t prefix = (folder / "").native().size();
   fs::recursive_directory_iterator entries(folder, failed);
   if (failed) refuse(folder.string(), failed.message());
   for (const fs::recursive_directory_iterator end; entries != end; entries.increment(failed)) {
     if (found.size() >= k_most_entries) refuse(folder.string(), "it holds too many files");
-    found.emplace_back(entries->path().lexically_relative(folder).generic_string(), *entries);
+    found.emplace_back(entries->path().native().substr(prefix), *entries);
   }
   if (failed) refuse(folder.string(), failed.message());
   std::sort(found.begin(), found.end(),
@@ -131,7 +128,7 @@ FileTree FileTree::of_folder(std::string kind, const fs::path& folder) {
     } else if (!item.is_regular_file()) {
       refuse(entry.string(), "it is neither a file, nor a folder, nor a symbolic link");
     }
-    tree.add_file(std::move(path), entry, is_executable(entry));
+    tree.add_source(std::move(path), entry, std::nullopt);
   }
   return tree;
 }
@@ -156,12 +153,18 @@ FileTree FileTree::of_list(std::string kind, const FileList& list) {
 }
 
 void FileTree::add_file(std::string path, const fs::path& source, bool executable) {
+  add_source(std::move(path), source, executable);
+}
+
+void FileTree::add_source(std::string path, const fs::path& source,
+                          std::optional<bool> executable) {
+  check_path(path);
+  InputFile input(source);
   TreeFile file;
   file.path = std::move(path);
-  file.executable = executable;
+  file.executable = executable.value_or(input.executable());
   file.content = source;
-  check_path(file.path);
-  file.sha256 = hash_file(source, file.size);
+  file.sha256 = hash_file(source, input, file.size);
   add(std::move(file));
 }
 

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <utility>
 
+#include "input_file.h"
 #include "stab/core/error.h"
 
 namespace stab {
@@ -29,9 +29,10 @@ struct EntryDeleter {
 struct TarStream::State {
   std::vector<TarMember> members;
   std::size_t next = 0;
-  std::string pending;  // written by libarchive, not yet read
+  std::size_t whole = 0;  // of which every byte, the padding included, was handed out
+  std::string pending;    // written by libarchive, not yet read
   std::size_t pending_at = 0;
-  std::ifstream file;      // of the member under way
+  InputFile file;          // of the member under way
   std::uint64_t left = 0;  // of its content
   std::uint64_t content = 0;
   bool closed = false;
@@ -87,8 +88,8 @@ struct TarStream::State {
     check(archive_write_header(writer.get(), entry.get()));
     const auto* path = std::get_if<std::filesystem::path>(&one.content);
     if (path != nullptr && one.link_target.empty() && one.twin.empty()) {
-      file = std::ifstream(*path, std::ios::binary);
-      if (!file) fail("it cannot be read");
+      file = InputFile(*path);
+      if (!file.open()) fail("it cannot be read");
     }
   }
 
@@ -104,16 +105,16 @@ struct TarStream::State {
     if (const auto* bytes = std::get_if<std::string>(&member().content)) {
       std::memcpy(block, bytes->data() + (member().size - left), count);
     } else {
-      file.read(block, static_cast<std::streamsize>(count));
-      if (static_cast<std::size_t>(file.gcount()) != count)
-        fail("it became shorter while it was read");
+      if (file.read(std::span(block, count)) != count) {
+        fail(file.failed() ? "it cannot be read to its end"
+                           : "it became shorter while it was read");
+      }
     }
     check(archive_write_data(writer.get(), block, count));
     left -= count;
     content += count;
-    if (left == 0 && file.is_open()) {
-      if (file.peek() != std::ifstream::traits_type::eof())
-        fail("it became longer while it was read");
+    if (left == 0 && file.open()) {
+      if (file.read(std::span(block, 1)) != 0) fail("it became longer while it was read");
       file.close();
     }
   }
@@ -149,6 +150,7 @@ std::size_t TarStream::read(std::span<char> into) {
     if (s.pending_at == s.pending.size()) {
       s.pending.clear();
       s.pending_at = 0;
+      if (s.next > 0) s.whole = s.next - 1;
       if (!s.advance()) break;
     }
     const std::size_t count = std::min(into.size() - done, s.pending.size() - s.pending_at);
@@ -161,6 +163,14 @@ std::size_t TarStream::read(std::span<char> into) {
 
 std::uint64_t TarStream::content_bytes() const {
   return state_->content;
+}
+
+const std::vector<TarMember>& TarStream::members() const {
+  return state_->members;
+}
+
+std::size_t TarStream::whole_members() const {
+  return state_->whole;
 }
 
 }  // namespace stab

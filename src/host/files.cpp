@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include <span>
 #include <vector>
 
 #include "descriptor.h"
@@ -38,7 +39,7 @@ FileDescriptor open_regular(const fs::path& file, std::uint64_t& size) {
 }
 
 /// The next piece of a file into `buffer`; empty at its end.
-std::string_view read_piece(int descriptor, std::vector<char>& buffer, const fs::path& file) {
+std::string_view read_piece(int descriptor, std::span<char> buffer, const fs::path& file) {
   for (;;) {
     const ssize_t got = read(descriptor, buffer.data(), buffer.size());
     if (got >= 0) return {buffer.data(), static_cast<std::size_t>(got)};
@@ -46,7 +47,7 @@ std::string_view read_piece(int descriptor, std::vector<char>& buffer, const fs:
   }
 }
 
-constexpr std::size_t k_piece = std::size_t{256} << 10U;
+constexpr std::size_t k_piece = std::size_t{64} << 10U;
 
 void sync_folder(const fs::path& folder) {
   const FileDescriptor descriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -73,7 +74,7 @@ std::string read_file(const fs::path& file, std::uint64_t limit) {
   if (size > limit) too_large();
   std::string text;
   text.reserve(size);
-  std::vector<char> buffer(k_piece);
+  char buffer[k_piece];  // left as it is: clearing it would cost more than reading a small file
   for (;;) {
     const std::string_view piece = read_piece(descriptor.get(), buffer, file);
     if (piece.empty()) return text;
@@ -93,7 +94,7 @@ std::string sha256_of_file(const fs::path& file) {
   std::uint64_t size = 0;
   const FileDescriptor descriptor = open_regular(file, size);
   Sha256 hash;
-  std::vector<char> buffer(k_piece);
+  char buffer[k_piece];  // left as it is: clearing it would cost more than reading a small file
   for (;;) {
     const std::string_view piece = read_piece(descriptor.get(), buffer, file);
     if (piece.empty()) return hash.finish();

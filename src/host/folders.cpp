@@ -105,11 +105,11 @@ void copy_regular(const FileEntry& entry, const fs::path& target) {
     take(*entry.text);
   } else {
     const FileDescriptor in(open(entry.source.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    std::vector<char> buffer(std::size_t{256} << 10U);
+    char buffer[1U << 16U];
     ssize_t got = in.open() ? 1 : -1;
     while (got > 0) {
-      got = read(in.get(), buffer.data(), buffer.size());
-      if (got > 0) take({buffer.data(), static_cast<std::size_t>(got)});
+      got = read(in.get(), buffer, sizeof buffer);
+      if (got > 0) take({buffer, static_cast<std::size_t>(got)});
     }
     if (got < 0) throw Error(ErrorKind::input, "cannot read", entry.source, last_reason());
   }

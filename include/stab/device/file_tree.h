@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -65,6 +66,9 @@ class FileTree {
   std::string name() const;
 
  private:
+  /// Without `executable` the source's own mode decides.
+  void add_source(std::string path, const std::filesystem::path& source,
+                  std::optional<bool> executable);
   void add(TreeFile file);
 
   std::string kind_;

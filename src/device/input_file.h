@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// A local file that is read from its beginning to its end.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+
+#include "descriptor.h"
+
+namespace stab {
+
+/// Without the buffer and the locale of a stream, which cost more than a small file's content.
+class InputFile {
+ public:
+  InputFile() = default;  ///< none
+  explicit InputFile(const std::filesystem::path& path);
+
+  bool open() const { return descriptor_.open(); }
+  /// Fills `into`; less only at the end of the file, or when it cannot be read: see failed().
+  std::size_t read(std::span<char> into);
+  bool failed() const { return failed_; }
+  /// Whether its owner may execute it; false when that cannot be told.
+  bool executable() const;
+  void close() { descriptor_.close(); }
+
+ private:
+  Descriptor descriptor_;
+  bool failed_ = false;
+};
+
+}  // namespace stab
