@@ -29,11 +29,17 @@ is_tree() {
 
 std::string list_tree_script() {
   return R"SH(
-if have find && have stat && [ -n "$(stat -c %f / 2>/dev/null)" ]; then
-  list_tree() { (cd "$1" && echo stat && find . ! -type d -exec stat -c '%f %s %Y %n' {} +); }
-else
-  list_tree() { (cd "$1" && echo ls && ls -lnR .); }
-fi
+lister_=
+choose_lister() {
+  if have find && have stat && [ -n "$(stat -c %f / 2>/dev/null)" ]; then lister_=stat; else lister_=ls; fi
+}
+list_tree() {
+  [ -n "$lister_" ] || choose_lister
+  case $lister_ in
+    stat) (cd "$1" && echo stat && find . ! -type d -exec stat -c '%f %s %Y %n' {} +) ;;
+    *) (cd "$1" && echo ls && ls -lnR .) ;;
+  esac
+}
 )SH";
 }
 

@@ -15,7 +15,8 @@ bool is_tree_name(std::string_view name);
 std::string is_tree_script();
 
 /// Defines `list_tree FOLDER`, which prints mode, size, time and name of all that is in it. The
-/// text is only ever compared with text of the same function on the same device.
+/// text is only ever compared with text of the same function on the same device. `choose_lister`
+/// before spares each call in a subshell from finding out how.
 std::string list_tree_script();
 
 }  // namespace stab

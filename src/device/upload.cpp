@@ -2,6 +2,7 @@
 #include "stab/device/upload.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -17,12 +18,7 @@ namespace {
 constexpr const char* k_what = "cannot upload to the device";
 constexpr std::uint64_t k_block = 4096;
 constexpr std::chrono::milliseconds k_far{3};
-
-// Before a larger upload over a near link, a short stream that the device throws away is timed.
-constexpr std::uint64_t k_worth_timing = 8'000'000;
-constexpr std::uint64_t k_timed_bytes = 1'000'000;
-constexpr std::chrono::milliseconds k_longest_timing{50};
-constexpr double k_fast = 25e6;  // bytes per second; the end of the timing command included
+constexpr const char* k_end_of_orders = ".\n";
 
 // How a file stands in a list of hashes: an executable one has a doubled slash, which changes
 // nothing for the tool that checks the list.
@@ -41,6 +37,29 @@ std::string tree_of(const std::string& path) {
 std::uint64_t room_for(std::uint64_t bytes) {
   return (bytes + k_block - 1) / k_block * k_block;
 }
+
+/// A name as xargs reads it.
+std::string xargs_word(std::string_view name) {
+  std::string word;
+  for (const char c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view("._-/").find(c) != std::string_view::npos;
+    if (!plain) word += '\\';
+    word += c;
+  }
+  return word;
+}
+
+/// What is to be hashed by one process: names for xargs, and what openssl is to say of them.
+struct Half {
+  std::string names;
+  std::string right;
+
+  void add(const TreeFile& file) {
+    names += xargs_word(listed_path(file)) + "\n";
+    right += file.sha256 + " *" + listed_path(file) + "\n";
+  }
+};
 
 std::string quoted_names(const std::set<std::string>& names) {
   std::string text;
@@ -90,30 +109,29 @@ failed() {
   esac
   die "${2:-write}" "cannot write in $W: $1"
 }
-e_=$( { { mkdir up 2>/dev/null || { rm -rf up && mkdir up; }; } && { [ -d manifest ] || mkdir manifest; }; } 2>&1) || failed "$e_"
 for t in $DROP; do rm -rf "$t" "$t.part"; done
+set --
 for t in $BUILD; do
-  rm -f "manifest/$t.list" "manifest/$t.sums"
+  [ ! -e "manifest/$t.list" ] && [ ! -e "manifest/$t.sums" ] || rm -f "manifest/$t.list" "manifest/$t.sums"
   if [ -d "$t" ]; then
     rm -rf "$t.part"
     e_=$(mv "$t" "$t.part" 2>&1) || failed "$e_"
   else
-    [ -d "$t.part" ] || e_=$(mkdir "$t.part" 2>&1) || failed "$e_"
+    [ -d "$t.part" ] || set -- "$@" "$t.part"
   fi
 done
+[ -d manifest ] || set -- "$@" manifest
+e_=$( { mkdir up "$@" 2>/dev/null || { rm -rf up && mkdir -p up "$@"; }; } 2>&1) || failed "$e_"
 # What openssl, which uses the processor's own instructions, says of the files that arrived; where
 # it is not there or disagrees, the common tool decides. Two at a time, each with every second file.
 half_right() {
-  s_=$(sed -n "$2" "up/$1.sums")
-  [ -n "$s_" ] || return 0
-  r_=$(printf '%s\n' "$s_" | sed 's/^[^ ]*  //; s/./\\&/g' |
-    { cd "$1.part" && xargs openssl dgst -sha256 -r 2>/dev/null; } | sed 's/ \*/  /')
-  [ "$r_" = "$s_" ]
+  [ -s "up/$1.$2" ] || return 0
+  (cd "$1.part" && xargs openssl dgst -sha256 -r <"../up/$1.$2" 2>/dev/null) | cmp -s - "up/$1.$2.right"
 }
 quickly_right() {
-  have openssl && have xargs && have sed || return 1
-  half_right "$1" 'n;p' &
-  half_right "$1" 'p;n'; h_=$?
+  have openssl && have xargs && have cmp || return 1
+  half_right "$1" half2 &
+  half_right "$1" half1; h_=$?
   wait $! && [ $h_ = 0 ]
 }
 umask 022
@@ -135,6 +153,8 @@ else e_=$(tar -x -m -o -f - 2>&1 && cat >/dev/null); fi
 [ $? = 0 ] || failed "$e_" cut
 [ -f up/end ] || die cut "the stream ended before its end"
 for t in $BUILD; do
+  list_tree "$t.part" >"up/$t.list" 2>/dev/null &
+  l_=$!
   if [ -z "$HASH" ]; then
     while IFS= read -r l; do
       n=${l%% *} p=${l#* }
@@ -146,35 +166,15 @@ for t in $BUILD; do
       die damaged "did not arrive whole: $r_"
     }
   fi
+  wait $l_ || rm -f "up/$t.list"
 done
 for t in $BUILD; do
   [ ! -f "up/$t.rest" ] || cat "up/$t.rest" >>"up/$t.sums" || failed "cannot write the manifest"
-  e_=$( { mv "$t.part" "$t" && list_tree "$t" >"up/$t.list" && mv "up/$t.sums" "up/$t.list" manifest; } 2>&1) || failed "$e_"
+  e_=$( { mv "$t.part" "$t" && { [ -f "up/$t.list" ] || list_tree "$t" >"up/$t.list"; } && mv "up/$t.sums" "up/$t.list" manifest; } 2>&1) || failed "$e_"
   say "done $t"
 done
 rm -rf up
 )SH";
-
-// Whether a link is so fast that neither packing nor unpacking pays. Timed from the middle of a
-// stream on, when the far shell is surely up; cut short on a slow link.
-bool is_fast(Transport& transport) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point start = Clock::now();
-  Clock::time_point middle = start;
-  std::uint64_t sent = 0;
-  const auto source = [&](std::span<char> into) -> std::size_t {
-    const Clock::time_point now = Clock::now();
-    if (sent <= k_timed_bytes / 2) middle = now;
-    if (sent >= k_timed_bytes || now - start > k_longest_timing) return 0;
-    const std::size_t count = std::min<std::size_t>(into.size(), k_timed_bytes - sent);
-    std::fill_n(into.begin(), count, '\0');
-    sent += count;
-    return count;
-  };
-  exchange(transport, k_what, "cat >/dev/null", {.input = source});
-  const std::chrono::duration<double> half = Clock::now() - middle;
-  return sent == k_timed_bytes && static_cast<double>(k_timed_bytes) / 2 > k_fast * half.count();
-}
 
 }  // namespace
 
@@ -224,7 +224,7 @@ std::vector<std::string> Uploader::put(const std::vector<FileTree>& trees) {
   learn_hashes(trees);
   plan.compose(known_, !folder_.can_hash);
   check_space(plan);
-  send(plan);
+  send(std::move(plan));
   return paths;
 }
 
@@ -306,6 +306,7 @@ void Uploader::Plan::compose(const std::map<std::string, std::string>& known, bo
     std::string sums;
     std::string rest;
     std::string sizes;
+    std::array<Half, 2> halves;
     for (const TreeFile& file : tree->files()) {
       if (file.is_link()) {
         members.push_back({part + file.path, 0, false, file.link_target, {}, {}});
@@ -330,15 +331,22 @@ void Uploader::Plan::compose(const std::map<std::string, std::string>& known, bo
         members.push_back({part + file.path, file.size, file.executable, {}, {}, file.content});
         under_way.emplace(same, part + file.path);
         sums += line;
+        halves[files % 2].add(file);
         if (with_sizes) sizes += std::to_string(file.size) + " " + file.path + "\n";
         content += file.size;
         need += room_for(file.size);
         ++files;
       }
     }
-    for (const auto& [suffix, text] :
-         {std::pair{".sums", &sums}, {".rest", &rest}, {".sizes", &sizes}}) {
-      if (text->empty() && std::string_view(suffix) == ".rest") continue;
+    for (const auto& [suffix, text] : {std::pair{".sums", &sums},
+                                       {".rest", &rest},
+                                       {".sizes", &sizes},
+                                       {".half1", &halves[0].names},
+                                       {".half1.right", &halves[0].right},
+                                       {".half2", &halves[1].names},
+                                       {".half2.right", &halves[1].right}}) {
+      const bool always = suffix == std::string_view(".sums") || (with_sizes && text == &sizes);
+      if (text->empty() && !always) continue;
       need += room_for(text->size());
       members.push_back({"up/" + name + suffix, text->size(), false, {}, {}, *text});
     }
@@ -349,7 +357,7 @@ void Uploader::Plan::compose(const std::map<std::string, std::string>& known, bo
     if (folders.insert(folder).second) orders += "D " + folder + "\n";
     orders += "L " + from + "//" + to + "\n";
   }
-  orders += ".\n";
+  orders += k_end_of_orders;
 }
 
 void Uploader::check_space(const Plan& plan) {
@@ -378,25 +386,50 @@ void Uploader::check_space(const Plan& plan) {
   }
 }
 
-void Uploader::send(const Plan& plan) {
+void Uploader::send(Plan plan) {
   const LinkInfo link = transport_.link();
   const bool far = link.round_trip > k_far;
-  const bool fast = link.local || (!far && plan.content > k_worth_timing && is_fast(transport_));
-  const bool pack = folder_.can_unpack_gzip && !fast;
-  UploadStream stream(plan.orders, plan.members, pack, far, [&](std::uint64_t done) {
-    if (options_.progress) options_.progress(std::min(done, plan.content), plan.content);
-  });
-  const std::string script =
-      enter_work_folder_script(folder_.path) + list_tree_script() +
-      "BUILD=" + quoted_names(plan.names) + "\nDROP=" + quoted_names(plan.dropped) +
-      "\nNEED=" + std::to_string(plan.need) + "\nPACKED=" + (pack ? "1" : "") + "\n" + k_receive;
+  Packing packing =
+      far || plan.content < FastLinkCheck::k_bytes ? Packing::always : Packing::if_too_slow;
+  if (link.local || !folder_.can_unpack_gzip) packing = Packing::never;
+  std::uint64_t before = 0;  // bytes of content that an earlier stream brought over
+  const auto progress = [&](std::uint64_t done) {
+    if (options_.progress) options_.progress(std::min(before + done, plan.content), plan.content);
+  };
   // Until the device says otherwise: a cut leaves parts of all of them.
   for (const std::string& name : plan.names) folder_.trees[name] = TreeState::partial;
-  const Answer answer =
-      exchange(transport_, k_what, script,
-               {.input = [&stream](std::span<char> into) { return stream.read(into); },
-                .timeout = std::chrono::hours(12),
-                .idle = options_.idle});
+  UploadStream stream(plan.orders, std::move(plan.members), packing, far, progress);
+  try {
+    conclude(plan, stream, receive(plan, plan.dropped, stream));
+    return;
+  } catch (const Error& error) {
+    if (!stream.gave_up() || error.kind() != ErrorKind::device) throw;
+  }
+  // The device has seen a cut; it keeps what arrived.
+  summary_.stream_bytes += stream.stream_bytes();
+  std::vector<TarMember> rest = stream.rest();
+  before = plan.content;
+  for (const TarMember& member : rest) before -= std::min(before, member.size);
+  UploadStream packed(k_end_of_orders, std::move(rest), Packing::always, far, progress);
+  conclude(plan, packed, receive(plan, {}, packed));
+}
+
+/// Has the device take a stream; `dropped` are the trees that it forgets before.
+Answer Uploader::receive(const Plan& plan, const std::set<std::string>& dropped,
+                         UploadStream& stream) {
+  const std::string script = enter_work_folder_script(folder_.path) + list_tree_script() +
+                             "BUILD=" + quoted_names(plan.names) +
+                             "\nDROP=" + quoted_names(dropped) +
+                             "\nNEED=" + std::to_string(plan.need) +
+                             "\nPACKED=" + (stream.packed() ? "1" : "") + "\n" + k_receive;
+  return exchange(transport_, k_what, script,
+                  {.input = [&stream](std::span<char> into) { return stream.read(into); },
+                   .timeout = std::chrono::hours(12),
+                   .idle = options_.idle});
+}
+
+/// Believes that the device has what it says is done.
+void Uploader::conclude(const Plan& plan, const UploadStream& stream, const Answer& answer) {
   const std::vector<std::string> done = answer.all("done");
   for (const FileTree* tree : plan.trees) {
     const std::string name = tree->name();

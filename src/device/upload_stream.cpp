@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 namespace stab {
@@ -12,6 +13,10 @@ constexpr std::size_t k_piece = 128U << 10;
 constexpr std::uint64_t k_passed_before_retry = 8U << 20;
 constexpr double k_memory = 0.8;  // weight of what was measured before
 constexpr double k_clear_gain = 0.9;
+constexpr double k_fast = 25e6;  // bytes per second
+// More than windows and queues take at once, whatever the link.
+constexpr std::uint64_t k_on_the_way = 4'000'000;
+constexpr std::uint64_t k_tar_block = 512;
 
 double mixed(double before, double now) {
   return before == 0 ? now : k_memory * before + (1 - k_memory) * now;
@@ -50,43 +55,69 @@ void LevelChooser::decide() {
   level_ = packing < k_clear_gain * passing ? 1 : 0;
 }
 
-UploadStream::UploadStream(std::string orders, std::vector<TarMember> members, bool pack, bool far,
-                           std::function<void(std::uint64_t)> progress)
+bool FastLinkCheck::too_slow(std::uint64_t sent, double seconds) {
+  if (judged_ || sent < k_on_the_way) return false;
+  if (!begin_) begin_ = seconds;
+  if (seconds - *begin_ > static_cast<double>(k_bytes - k_on_the_way) / k_fast) return true;
+  judged_ = sent >= k_bytes;
+  return false;
+}
+
+UploadStream::UploadStream(std::string orders, std::vector<TarMember> members, Packing packing,
+                           bool far, std::function<void(std::uint64_t)> progress)
     : tar_(std::move(members)),
       progress_(std::move(progress)),
       chooser_(far),
       pending_(std::move(orders)) {
-  if (!pack) return;
-  gzip_level_ = chooser_.level();
-  gzip_.emplace(gzip_level_);
+  if (packing == Packing::always) {
+    gzip_level_ = chooser_.level();
+    gzip_.emplace(gzip_level_);
+  }
+  if (packing == Packing::if_too_slow) check_.emplace();
 }
 
 std::size_t UploadStream::read(std::span<char> into) {
+  if (begin_ == Clock::time_point()) begin_ = Clock::now();
   if (gzip_ && handed_out_ > 0) chooser_.sent(handed_out_, seconds_since(handed_out_at_));
-  while (pending_at_ == pending_.size() && !ended_) fill();
-  const std::size_t count = std::min(into.size(), pending_.size() - pending_at_);
-  std::memcpy(into.data(), pending_.data() + pending_at_, count);
-  pending_at_ += count;
+  while (gzip_ && pending_at_ == pending_.size() && !ended_) pack_more();
+  std::size_t count = std::min(into.size(), pending_.size() - pending_at_);
+  if (count > 0) {
+    std::memcpy(into.data(), pending_.data() + pending_at_, count);
+    pending_at_ += count;
+  } else if (!gzip_) {
+    count = read_plain(into);
+  }
+  if (progress_) progress_(tar_.content_bytes());
   stream_bytes_ += count;
   handed_out_ = count;
   handed_out_at_ = Clock::now();
   return count;
 }
 
-void UploadStream::fill() {
-  pending_.clear();
-  pending_at_ = 0;
-  if (gzip_) {
-    fill_packed();
-  } else {
-    pending_.resize(k_piece);
-    pending_.resize(tar_.read(pending_));
-    ended_ = pending_.size() < k_piece;
-  }
-  if (progress_) progress_(tar_.content_bytes());
+std::size_t UploadStream::read_plain(std::span<char> into) {
+  gave_up_ = gave_up_ || (check_ && check_->too_slow(archive_bytes_, seconds_since(begin_)));
+  // GNU tar drops what it read last when that ends within a block.
+  if (gave_up_) into = into.first(std::min(into.size(), -archive_bytes_ % k_tar_block));
+  const std::size_t count = tar_.read(into);
+  archive_bytes_ += count;
+  return count;
 }
 
-void UploadStream::fill_packed() {
+std::vector<TarMember> UploadStream::rest() const {
+  const std::vector<TarMember>& members = tar_.members();
+  const auto whole = members.begin() + static_cast<std::ptrdiff_t>(tar_.whole_members());
+  std::vector<TarMember> rest;
+  // BusyBox makes links at the archive's end only.
+  std::copy_if(members.begin(), whole, std::back_inserter(rest), [](const TarMember& member) {
+    return !member.link_target.empty() || !member.twin.empty();
+  });
+  rest.insert(rest.end(), whole, members.end());
+  return rest;
+}
+
+void UploadStream::pack_more() {
+  pending_.clear();
+  pending_at_ = 0;
   std::string raw(k_piece, '\0');
   const std::size_t size = tar_.read(raw);
   ended_ = size < raw.size();

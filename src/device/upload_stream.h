@@ -43,35 +43,66 @@ class LevelChooser {
   std::uint64_t passed_ = 0;  // since packing was last judged
 };
 
+/// Judges by the first bytes of a stream whether the link is so fast that neither packing nor
+/// unpacking pays.
+class FastLinkCheck {
+ public:
+  /// Streams that are shorter end before this has judged.
+  static constexpr std::uint64_t k_bytes = 7'000'000;
+
+  /// Of the stream `sent` bytes were taken when `seconds` had passed. True once it is too slow.
+  bool too_slow(std::uint64_t sent, double seconds);
+
+ private:
+  std::optional<double> begin_;  // of the part that is judged, in seconds
+  bool judged_ = false;
+};
+
+/// Whether an archive goes as gzip.
+enum class Packing {
+  never,
+  always,      ///< level 0 where packing does not pay
+  if_too_slow  ///< it does not, but the stream ends early where it should
+};
+
 /// The stream itself, to be read as a ByteSource.
 class UploadStream {
  public:
-  /// `orders` go first as they are; `pack`: the archive goes as gzip. `progress` hears of content
-  /// bytes.
-  UploadStream(std::string orders, std::vector<TarMember> members, bool pack, bool far,
+  /// `orders` go first as they are. `far`: what LevelChooser starts with. `progress` hears of
+  /// content bytes.
+  UploadStream(std::string orders, std::vector<TarMember> members, Packing packing, bool far,
                std::function<void(std::uint64_t)> progress);
 
   std::size_t read(std::span<char> into);
 
   std::uint64_t stream_bytes() const { return stream_bytes_; }
+  bool packed() const { return gzip_.has_value(); }
   bool compressed() const { return compressed_; }
+  /// The link is too slow for Packing::if_too_slow, and this ended in the middle.
+  bool gave_up() const { return gave_up_; }
+  /// What is to be sent after that: all but files that went over whole.
+  std::vector<TarMember> rest() const;
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  void fill();
-  void fill_packed();
+  std::size_t read_plain(std::span<char> into);
+  void pack_more();
 
   TarStream tar_;
   std::function<void(std::uint64_t)> progress_;
   std::optional<Gzip> gzip_;
+  std::optional<FastLinkCheck> check_;
   LevelChooser chooser_;
   int gzip_level_ = 0;
   bool ended_ = false;
   bool compressed_ = false;
+  bool gave_up_ = false;
   std::string pending_;
   std::size_t pending_at_ = 0;
   std::uint64_t stream_bytes_ = 0;
+  std::uint64_t archive_bytes_ = 0;
+  Clock::time_point begin_{};
   Clock::time_point handed_out_at_{};
   std::size_t handed_out_ = 0;
 };

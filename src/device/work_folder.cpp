@@ -132,6 +132,7 @@ while read -r a b c; do case $a in MemAvailable:) say "work memory $b" ;; esac; 
 
 constexpr const char* k_look_at_trees = R"SH(
 if [ "$WS" = ours ]; then
+  choose_lister
   for d in "$W"/rt-* "$W"/pkg-* "$W"/in-*; do
     [ -d "$d" ] && [ ! -L "$d" ] || continue
     n=${d##*/}
@@ -156,7 +157,7 @@ case $WS in
   absent)
     case $W in
       */.stab) ;;
-      *) e_=$(mkdir -p "${W%/*}/" 2>&1) || die make "cannot make ${W%/*}: $e_" ;;
+      *) [ -d "${W%/*}/" ] || e_=$(mkdir -p "${W%/*}/" 2>&1) || die make "cannot make ${W%/*}: $e_" ;;
     esac
     make_folder "$W" ;;
   empty|ours) ;;

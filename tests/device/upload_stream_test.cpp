@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "stab/device/gzip.h"
 
 namespace stab {
@@ -49,6 +52,21 @@ TEST(LevelChooser, PassesOnWhenPackingIsSlowerThanTheLink) {
   EXPECT_EQ(chooser.level(), 0);
 }
 
+TEST(FastLinkCheck, FindsALinkTooSlowOnceWindowsAndQueuesAreFull) {
+  FastLinkCheck check;
+  EXPECT_FALSE(check.too_slow(3 * k_mega, 1));    // taken at once, or while a shell started
+  EXPECT_FALSE(check.too_slow(4 * k_mega, 2));    // here it begins
+  EXPECT_FALSE(check.too_slow(5 * k_mega, 2.1));  // 10 MB/s
+  EXPECT_TRUE(check.too_slow(6 * k_mega, 2.2));
+}
+
+TEST(FastLinkCheck, BelievesInAFastLinkOnceItHasJudged) {
+  FastLinkCheck check;
+  EXPECT_FALSE(check.too_slow(4 * k_mega, 1));
+  EXPECT_FALSE(check.too_slow(FastLinkCheck::k_bytes, 1.1));  // 30 MB/s
+  EXPECT_FALSE(check.too_slow(20 * k_mega, 100));
+}
+
 std::string drain(UploadStream& stream, std::size_t piece) {
   std::string all;
   std::string buffer(piece, '\0');
@@ -58,8 +76,8 @@ std::string drain(UploadStream& stream, std::size_t piece) {
 
 TEST(UploadStream, SendsOrdersAsTheyAreAndThenTheArchive) {
   std::vector<TarMember> members{{"a", 5, false, {}, {}, std::string("bytes")}};
-  UploadStream plain("R x\n.\n", members, false, true, {});
-  UploadStream packed("R x\n.\n", members, true, true, {});
+  UploadStream plain("R x\n.\n", members, Packing::never, true, {});
+  UploadStream packed("R x\n.\n", members, Packing::always, true, {});
   const std::string as_is = drain(plain, 100);
   const std::string gzip = drain(packed, 100);
   ASSERT_TRUE(as_is.starts_with("R x\n.\n"));
@@ -72,6 +90,31 @@ TEST(UploadStream, SendsOrdersAsTheyAreAndThenTheArchive) {
   EXPECT_EQ(packed.stream_bytes(), gzip.size());
   EXPECT_TRUE(packed.compressed());
   EXPECT_FALSE(plain.compressed());
+}
+
+TEST(UploadStream, EndsAfterAWholeBlockWhereTheLinkIsTooSlow) {
+  std::vector<TarMember> members{{"link", 0, false, "up/0", {}, {}}};
+  for (int i = 1; i < 100; ++i) {
+    members.push_back({"up/" + std::to_string(i),
+                       100'000,
+                       false,
+                       {},
+                       {},
+                       std::string(100'000, static_cast<char>('a' + i % 26))});
+  }
+  UploadStream stream(".\n", members, Packing::if_too_slow, false, {});
+  std::string buffer(9'999, '\0');
+  for (int i = 0; i < 450; ++i) ASSERT_GT(stream.read(buffer), 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  drain(stream, buffer.size());
+  ASSERT_TRUE(stream.gave_up());
+  EXPECT_EQ((stream.stream_bytes() - 2) % 512, 0);
+  const std::vector<TarMember> rest = stream.rest();
+  ASSERT_LT(rest.size(), members.size() - 40);
+  EXPECT_EQ(rest.front().path, "link");
+  const std::uint64_t whole = members.size() - rest.size();
+  EXPECT_LE(whole * (100'000 + 512), stream.stream_bytes());
+  EXPECT_EQ(rest[1].path, members[whole + 1].path);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <thread>
 
 #include "stab/core/error.h"
 #include "support/devices.h"
@@ -63,6 +64,7 @@ class Watched : public Transport {
 
   Exit run(const Command& command) override {
     ++commands;
+    if (command.input && slow) return run_slowly(command);
     if (!command.input || cut_after == 0) return inner_->run(command);
     Command cut = command;
     std::uint64_t left = cut_after;
@@ -89,9 +91,18 @@ class Watched : public Transport {
   int commands = 0;
   std::uint64_t cut_after = 0;
   bool silently = false;
-  bool local = true;  ///< false: goes the way of a far device, packed
+  bool slow = false;  ///< takes 5 MB in a second at most
+  bool local = true;  ///< false: goes the way of a device elsewhere, packed where that pays
 
  private:
+  Exit run_slowly(Command command) {
+    command.input = [input = command.input](std::span<char> into) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      return input(into.first(std::min<std::size_t>(into.size(), 10'000)));
+    };
+    return inner_->run(command);
+  }
+
   std::unique_ptr<Transport> inner_;
 };
 
@@ -132,7 +143,17 @@ class Upload : public testing::TestWithParam<test::DeviceKind> {
   }
 
   void expect_identical(const fs::path& there) {
-    EXPECT_EQ(content_of(there), content_of(dir_.path() / "rt"));
+    const auto files = content_of(there);
+    const auto wanted = content_of(dir_.path() / "rt");
+    std::vector<std::string> different;
+    for (const auto& [path, content] : files) {
+      const auto same = wanted.find(path);
+      if (same == wanted.end() || same->second != content) different.push_back(path);
+    }
+    for (const auto& [path, content] : wanted) {
+      if (!files.contains(path)) different.push_back(path);
+    }
+    EXPECT_THAT(different, testing::IsEmpty());
   }
   bool hashes() const { return GetParam().complete(); }
 
@@ -229,6 +250,24 @@ TEST_P(Upload, NeverTakesATruncatedStreamForAWholeOne) {
   }
   transport_->cut_after = 0;
   expect_identical(put(source()));
+}
+
+TEST_P(Upload, PacksTheRestWhenANearLinkProvesSlow) {
+  for (int i = 0; i < 40; ++i)
+    dir_.write("rt/lib/many/" + std::to_string(i),
+               noise(10'000) + std::string(140'000, 'x') + std::to_string(i));
+  dir_.write("rt/share/one", noise(10'000) + std::string(3'000'000, 'y'));
+  transport_->local = false;
+  transport_->slow = true;
+  Uploader uploader = connect();
+  const int before = transport_->commands;
+  expect_identical(uploader.put({source()}).at(0));
+  const bool restarted = transport_->commands - before == 2;
+  EXPECT_EQ(restarted, uploader.folder().can_unpack_gzip);
+  EXPECT_EQ(uploader.summary().compressed, restarted);
+  EXPECT_EQ(uploader.summary().stream_bytes < uploader.summary().content_bytes, restarted);
+  expect_identical(put(source()));
+  EXPECT_EQ(last_.files_sent, 0);
 }
 
 TEST_P(Upload, LinksAFileThatAnotherTreeHas) {

@@ -18,6 +18,9 @@
 
 namespace stab {
 
+struct Answer;
+class UploadStream;
+
 /// Called as an upload goes on: bytes of file content sent so far, and in all.
 using UploadProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
@@ -62,7 +65,9 @@ class Uploader {
   void inspect(Plan& plan);
   void learn_hashes(const std::vector<FileTree>& trees);
   void check_space(const Plan& plan);
-  void send(const Plan& plan);
+  void send(Plan plan);
+  Answer receive(const Plan& plan, const std::set<std::string>& dropped, UploadStream& stream);
+  void conclude(const Plan& plan, const UploadStream& stream, const Answer& answer);
 
   Transport& transport_;
   WorkFolder folder_;
