@@ -37,6 +37,7 @@ PlacementMoves::PlacementMoves(const PlacementProblem& problem, std::vector<int>
 Ticks PlacementMoves::change(int op, int backend) const {
   if (backend == placement_[op]) return 0;
   const std::vector<Ticks>& cost = problem_->ops[op].cost;
+  if (cost[backend] == k_impossible) return k_impossible;
   Ticks change = minus(cost[backend], cost[placement_[op]]);
   for (const int t : reads_[op]) change = plus(change, change_as_reader(t, op, backend));
   for (const int t : writes_[op]) change = plus(change, change_as_producer(t, backend));

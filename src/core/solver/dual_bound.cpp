@@ -107,28 +107,29 @@ void DualBound::shift(const Place& place, const std::vector<Ticks>& by) {
 
 void DualBound::visit(int v, bool forwards) {
   std::vector<Ticks>& own = own_[v];
+  const std::vector<Place>& places = places_[v];
+  if (moves_.size() < places.size()) moves_.resize(places.size());
   int ahead = 0, behind = 0;
-  for (const Place& place : places_[v]) {
-    find_minima(place, spare_);
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    std::vector<Ticks>& move = moves_[k];
+    find_minima(places[k], move);
     for (std::size_t s = 0; s < own.size(); ++s) {
-      own[s] = join(own[s], spare_[s]);
-      spare_[s] = cannot_be(spare_[s]) ? 0 : -spare_[s];
+      own[s] = join(own[s], move[s]);
+      move[s] = cannot_be(move[s]) ? 0 : -move[s];
     }
-    shift(place, spare_);
-    ahead += forwards ? place.ahead : place.behind;
-    behind += forwards ? place.behind : place.ahead;
+    ahead += forwards ? places[k].ahead : places[k].behind;
+    behind += forwards ? places[k].behind : places[k].ahead;
   }
-  if (ahead == 0) return;
-  const int parts = std::max(ahead, behind);
-  share_.assign(own.size(), 0);
+  const int parts = std::max({ahead, behind, 1});
   for (std::size_t s = 0; s < own.size(); ++s) {
     if (cannot_be(own[s])) continue;
-    share_[s] = own[s] / parts;
-    own[s] -= share_[s] * ahead;
+    const Ticks share = own[s] / parts;
+    own[s] -= share * ahead;
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      if (forwards ? places[k].ahead : places[k].behind) moves_[k][s] += share;
+    }
   }
-  for (const Place& place : places_[v]) {
-    if (forwards ? place.ahead : place.behind) shift(place, share_);
-  }
+  for (std::size_t k = 0; k < places.size(); ++k) shift(places[k], moves_[k]);
 }
 
 Ticks DualBound::sum_of_minima() const {

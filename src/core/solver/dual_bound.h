@@ -69,8 +69,8 @@ class DualBound {
   std::vector<int> order_;
   Ticks bound_ = 0;
   std::uint64_t entries_ = 0;  ///< of all functions, those that can be
-  std::vector<Ticks> spare_;   ///< of one visit, kept to save allocations
-  std::vector<Ticks> share_;
+  /// Of one visit: what is added to each place's function, per state; kept to save allocations.
+  std::vector<std::vector<Ticks>> moves_;
 };
 
 /// Whether passes go on: they brought at least one `share`th of what is `missing` to the best

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <queue>
 #include <utility>
 
@@ -20,7 +21,12 @@ class Eliminator {
   Eliminator(const FactorGraph& graph, EliminationRule rule) : graph_(graph), rule_(rule) {
     neighbours_.resize(graph.variables.size());
     gone_.assign(graph.variables.size(), false);
-    for (const Factor& factor : graph.factors) connect_all(factor.scope);
+    mark_.assign(graph.variables.size(), 0);
+    for (const Factor& factor : graph.factors) {
+      std::vector<int> scope = factor.scope;
+      std::sort(scope.begin(), scope.end());
+      connect_all(scope);
+    }
   }
 
   std::optional<EliminationOrder> run(std::uint64_t table_limit, std::uint64_t total_limit) {
@@ -44,20 +50,14 @@ class Eliminator {
  private:
   using Key = std::pair<std::uint64_t, std::uint64_t>;
 
-  static void insert(std::vector<int>& sorted, int value) {
-    const auto place = std::lower_bound(sorted.begin(), sorted.end(), value);
-    if (place == sorted.end() || *place != value) sorted.insert(place, value);
-  }
-
-  bool adjacent(int a, int b) const {
-    return std::binary_search(neighbours_[a].begin(), neighbours_[a].end(), b);
-  }
-
+  /// Joins sorted variables with each other.
   void connect_all(const std::vector<int>& variables) {
     for (const int a : variables) {
-      for (const int b : variables) {
-        if (a != b) insert(neighbours_[a], b);
-      }
+      joined_.clear();
+      std::set_union(neighbours_[a].begin(), neighbours_[a].end(), variables.begin(),
+                     variables.end(), std::back_inserter(joined_));
+      joined_.erase(std::lower_bound(joined_.begin(), joined_.end(), a));
+      neighbours_[a].assign(joined_.begin(), joined_.end());
     }
   }
 
@@ -69,19 +69,20 @@ class Eliminator {
     return states;
   }
 
-  std::uint64_t new_edges(int v) const {
+  std::uint64_t new_edges(int v) {
     const std::vector<int>& around = neighbours_[v];
     const std::uint64_t degree = around.size();
     if (degree > k_largest_exact_degree) return (std::uint64_t{1} << 32) + degree;
-    std::uint64_t missing = 0;
-    for (std::size_t a = 0; a < around.size(); ++a) {
-      for (std::size_t b = a + 1; b < around.size(); ++b)
-        missing += !adjacent(around[a], around[b]);
+    ++round_;
+    for (const int a : around) mark_[a] = round_;
+    std::uint64_t there = 0;  // each edge twice
+    for (const int a : around) {
+      for (const int b : neighbours_[a]) there += mark_[b] == round_;
     }
-    return missing;
+    return (degree * degree - degree - there) / 2;
   }
 
-  Key key(int v) const {
+  Key key(int v) {
     if (rule_ == EliminationRule::smallest_bag) return {bag_states(v), 0};
     return {new_edges(v), bag_states(v)};
   }
@@ -116,6 +117,9 @@ class Eliminator {
   EliminationRule rule_;
   std::vector<std::vector<int>> neighbours_;  ///< of variables that are left, sorted
   std::vector<bool> gone_;
+  std::vector<std::uint64_t> mark_;  ///< the round of new_edges() that saw it last
+  std::uint64_t round_ = 0;
+  std::vector<int> joined_;
   std::priority_queue<std::pair<Key, int>, std::vector<std::pair<Key, int>>, std::greater<>> queue_;
   EliminationOrder order_;
 };

@@ -30,7 +30,7 @@ Narrowing narrow(const Reduction& reduction, const Component& component,
   const LocalSearch search(problem);
   Ticks cheapest = k_infinite;
   for (std::vector<int>& placement : simple_placements(problem)) {
-    cheapest = std::min(cheapest, search.improved(std::move(placement)).cost);
+    cheapest = std::min(cheapest, improved(problem, std::move(placement)).cost);
   }
   Ticks before = dual.bound();
   for (int pass = 1; pass <= k_passes && result.states < most_states; ++pass) {
