@@ -125,7 +125,7 @@ e_=$( { mkdir up "$@" 2>/dev/null || { rm -rf up && mkdir -p up "$@"; }; } 2>&1)
 # What openssl, which uses the processor's own instructions, says of the files that arrived; where
 # it is not there or disagrees, the common tool decides. Two at a time, each with every second file.
 half_right() {
-  [ -s "up/$1.$2" ] || return 0
+  [ -s "up/$1.$2" ] || { [ -e "up/$1.$2" ]; return; }
   (cd "$1.part" && xargs openssl dgst -sha256 -r <"../up/$1.$2" 2>/dev/null) | cmp -s - "up/$1.$2.right"
 }
 quickly_right() {
@@ -154,7 +154,7 @@ else e_=$(tar -x -m -o -f - 2>&1 && cat >/dev/null); fi
 [ -f up/end ] || die cut "the stream ended before its end"
 for t in $BUILD; do
   list_tree "$t.part" >"up/$t.list" 2>/dev/null &
-  l_=$!
+  listing=$!
   if [ -z "$HASH" ]; then
     while IFS= read -r l; do
       n=${l%% *} p=${l#* }
@@ -166,7 +166,7 @@ for t in $BUILD; do
       die damaged "did not arrive whole: $r_"
     }
   fi
-  wait $l_ || rm -f "up/$t.list"
+  wait $listing || rm -f "up/$t.list"
 done
 for t in $BUILD; do
   [ ! -f "up/$t.rest" ] || cat "up/$t.rest" >>"up/$t.sums" || failed "cannot write the manifest"
@@ -338,15 +338,17 @@ void Uploader::Plan::compose(const std::map<std::string, std::string>& known, bo
         ++files;
       }
     }
-    for (const auto& [suffix, text] : {std::pair{".sums", &sums},
-                                       {".rest", &rest},
-                                       {".sizes", &sizes},
-                                       {".half1", &halves[0].names},
-                                       {".half1.right", &halves[0].right},
-                                       {".half2", &halves[1].names},
-                                       {".half2.right", &halves[1].right}}) {
-      const bool always = suffix == std::string_view(".sums") || (with_sizes && text == &sizes);
-      if (text->empty() && !always) continue;
+    std::vector<std::pair<const char*, std::string*>> lists{{".sums", &sums}};
+    if (!rest.empty()) lists.emplace_back(".rest", &rest);
+    if (with_sizes) {
+      lists.emplace_back(".sizes", &sizes);
+    } else {
+      lists.insert(lists.end(), {{".half1", &halves[0].names},
+                                 {".half1.right", &halves[0].right},
+                                 {".half2", &halves[1].names},
+                                 {".half2.right", &halves[1].right}});
+    }
+    for (const auto& [suffix, text] : lists) {
       need += room_for(text->size());
       members.push_back({"up/" + name + suffix, text->size(), false, {}, {}, *text});
     }
