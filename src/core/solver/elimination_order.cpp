@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
 #include <queue>
 #include <utility>
 
@@ -22,11 +21,7 @@ class Eliminator {
     neighbours_.resize(graph.variables.size());
     gone_.assign(graph.variables.size(), false);
     mark_.assign(graph.variables.size(), 0);
-    for (const Factor& factor : graph.factors) {
-      std::vector<int> scope = factor.scope;
-      std::sort(scope.begin(), scope.end());
-      connect_all(scope);
-    }
+    for (const Factor& factor : graph.factors) connect_all(factor.scope);
   }
 
   std::optional<EliminationOrder> run(std::uint64_t table_limit, std::uint64_t total_limit) {
@@ -50,14 +45,16 @@ class Eliminator {
  private:
   using Key = std::pair<std::uint64_t, std::uint64_t>;
 
-  /// Joins sorted variables with each other.
+  static void insert(std::vector<int>& sorted, int value) {
+    const auto place = std::lower_bound(sorted.begin(), sorted.end(), value);
+    if (place == sorted.end() || *place != value) sorted.insert(place, value);
+  }
+
   void connect_all(const std::vector<int>& variables) {
     for (const int a : variables) {
-      joined_.clear();
-      std::set_union(neighbours_[a].begin(), neighbours_[a].end(), variables.begin(),
-                     variables.end(), std::back_inserter(joined_));
-      joined_.erase(std::lower_bound(joined_.begin(), joined_.end(), a));
-      neighbours_[a].assign(joined_.begin(), joined_.end());
+      for (const int b : variables) {
+        if (a != b) insert(neighbours_[a], b);
+      }
     }
   }
 
@@ -119,7 +116,6 @@ class Eliminator {
   std::vector<bool> gone_;
   std::vector<std::uint64_t> mark_;  ///< the round of new_edges() that saw it last
   std::uint64_t round_ = 0;
-  std::vector<int> joined_;
   std::priority_queue<std::pair<Key, int>, std::vector<std::pair<Key, int>>, std::greater<>> queue_;
   EliminationOrder order_;
 };
