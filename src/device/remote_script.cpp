@@ -9,7 +9,7 @@ namespace stab {
 namespace {
 
 // The parts of the program. Variables: c the command, p its process, d "setsid" or nothing, l who
-// is to be ended, w and r the two watchers. Without setsid, tree() finds p's descendants. alive()
+// is to be ended, w and r the two watchers. Without setsid, tree() adds their descendants. alive()
 // overlooks zombies, which a container without an init keeps for ever.
 //
 // `wait` must not be disturbed by signals, or the status would be lost (dash reports it once only).
@@ -30,7 +30,7 @@ d=; command -v setsid >/dev/null 2>&1 && d=setsid
 w= r=
 exec 3<&0 </dev/null
 tree() {
-  l=$p o=
+  o=
   while [ "$l" != "$o" ]; do
     o=$l
     for f in /proc/[0-9]*/stat; do
@@ -44,6 +44,7 @@ tree() {
 alive() {
   for q in $l; do
     kill -0 "$q" || continue
+    [ -r /proc/$$/stat ] || return 0
     if [ -n "$d" ]; then g=/proc/[0-9]*/stat y="$p "; else g=/proc/$q/stat y=; fi
     for f in $g; do
       read -r x <"$f" || continue
@@ -54,11 +55,12 @@ alive() {
   return 1
 }
 end() {
-  if [ -n "$d" ]; then l=-$p; else trap '' TERM; tree; fi
+  if [ -n "$d" ]; then l=-$p; else trap '' TERM; l=$p; tree; fi
   for n in 0.02 0.1 0.2 0.7 1 1; do
     kill -TERM $l
     alive || return
     sleep $n || sleep 1
+    [ -n "$d" ] || tree
   done
   kill -KILL $l
 }
@@ -104,9 +106,12 @@ kill $w $r
 if [ -n "$d" ]; then
   end
 else
-  while kill -0 $w || kill -0 $r; do
-    kill $w $r
-    sleep 0.02 || sleep 1
+  for q in $w $r; do
+    n=0
+    while [ $n -lt 400 ] && kill $q; do
+      n=$((n + 1))
+      sleep 0.02 || { n=$((n + 40)) && sleep 1; }
+    done
   done
 fi
 exit $s

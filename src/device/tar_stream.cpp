@@ -29,8 +29,7 @@ struct EntryDeleter {
 struct TarStream::State {
   std::vector<TarMember> members;
   std::size_t next = 0;
-  std::size_t whole = 0;  // of which every byte, the padding included, was handed out
-  std::string pending;    // written by libarchive, not yet read
+  std::string pending;  // written by libarchive, not yet read
   std::size_t pending_at = 0;
   InputFile file;          // of the member under way
   std::uint64_t left = 0;  // of its content
@@ -150,7 +149,6 @@ std::size_t TarStream::read(std::span<char> into) {
     if (s.pending_at == s.pending.size()) {
       s.pending.clear();
       s.pending_at = 0;
-      if (s.next > 0) s.whole = s.next - 1;
       if (!s.advance()) break;
     }
     const std::size_t count = std::min(into.size() - done, s.pending.size() - s.pending_at);
@@ -163,14 +161,6 @@ std::size_t TarStream::read(std::span<char> into) {
 
 std::uint64_t TarStream::content_bytes() const {
   return state_->content;
-}
-
-const std::vector<TarMember>& TarStream::members() const {
-  return state_->members;
-}
-
-std::size_t TarStream::whole_members() const {
-  return state_->whole;
 }
 
 }  // namespace stab

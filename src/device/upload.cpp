@@ -18,7 +18,6 @@ namespace {
 constexpr const char* k_what = "cannot upload to the device";
 constexpr std::uint64_t k_block = 4096;
 constexpr std::chrono::milliseconds k_far{3};
-constexpr const char* k_end_of_orders = ".\n";
 
 // How a file stands in a list of hashes: an executable one has a doubled slash, which changes
 // nothing for the tool that checks the list.
@@ -153,6 +152,8 @@ else e_=$(tar -x -m -o -f - 2>&1 && cat >/dev/null); fi
 [ $? = 0 ] || failed "$e_" cut
 [ -f up/end ] || die cut "the stream ended before its end"
 for t in $BUILD; do
+  [ -f "up/$t.sums" ] || die cut "the list of its hashes is missing"
+  [ -n "$HASH" ] || [ -f "up/$t.sizes" ] || die cut "the list of its sizes is missing"
   list_tree "$t.part" >"up/$t.list" 2>/dev/null &
   listing=$!
   if [ -z "$HASH" ]; then
@@ -176,6 +177,12 @@ done
 rm -rf up
 )SH";
 
+struct Amount {
+  std::uint64_t files = 0;
+  std::uint64_t linked = 0;
+  std::uint64_t content = 0;  // bytes
+};
+
 }  // namespace
 
 struct Uploader::Plan {
@@ -187,10 +194,9 @@ struct Uploader::Plan {
       good;  // by tree: paths of files that are there and right
   std::string orders;
   std::vector<TarMember> members;
-  std::uint64_t content = 0;
   std::uint64_t need = 0;
-  std::uint64_t files = 0;
-  std::uint64_t linked = 0;
+  Amount own;  // what its stream brings over
+  Amount all;  // and a stream before that was given up
 
   void compose(const std::map<std::string, std::string>& known, bool with_sizes);
 };
@@ -205,8 +211,9 @@ Uploader::Uploader(Transport& transport, WorkFolder folder, UploadOptions option
 }
 
 std::vector<std::string> Uploader::put(const std::vector<FileTree>& trees) {
-  Plan plan;
   std::vector<std::string> paths;
+  std::vector<const FileTree*> wanted;
+  std::set<std::string> names;
   for (const FileTree& tree : trees) {
     const std::string name = tree.name();
     paths.push_back(folder_.path + "/" + name);
@@ -214,18 +221,34 @@ std::vector<std::string> Uploader::put(const std::vector<FileTree>& trees) {
     const auto there = folder_.trees.find(name);
     const bool trusted = there != folder_.trees.end() && there->second == TreeState::same &&
                          !(options_.rehash && first_time);
-    if (trusted || !plan.names.insert(name).second) continue;
-    plan.trees.push_back(&tree);
-    if (there == folder_.trees.end()) continue;
+    if (!trusted && names.insert(name).second) wanted.push_back(&tree);
+  }
+  if (wanted.empty()) return paths;
+  Plan plan = plan_for(wanted);
+  if (!send(plan, packing_of(plan))) {
+    // What arrived whole stays, as after any cut.
+    Plan rest = plan_for(wanted);
+    rest.all = plan.all;
+    send(rest, Packing::always);
+  }
+  return paths;
+}
+
+Uploader::Plan Uploader::plan_for(const std::vector<const FileTree*>& trees) {
+  Plan plan;
+  plan.trees = trees;
+  for (const FileTree* tree : trees) {
+    const std::string name = tree->name();
+    plan.names.insert(name);
+    if (!folder_.trees.contains(name)) continue;
     (folder_.can_hash && folder_.can_list ? plan.doubtful : plan.dropped).insert(name);
   }
-  if (plan.trees.empty()) return paths;
   if (!plan.doubtful.empty()) inspect(plan);
   learn_hashes(trees);
   plan.compose(known_, !folder_.can_hash);
+  plan.all = plan.own;
   check_space(plan);
-  send(std::move(plan));
-  return paths;
+  return plan;
 }
 
 // Finds out which files of a doubtful tree are right, and orders the removal of everything else in
@@ -270,11 +293,11 @@ void Uploader::inspect(Plan& plan) {
 
 // A file with the same bytes in another tree, of an earlier day, needs not go over again. Asked for
 // once, when there is something to send.
-void Uploader::learn_hashes(const std::vector<FileTree>& trees) {
+void Uploader::learn_hashes(const std::vector<const FileTree*>& trees) {
   if (hashes_learnt_) return;
   hashes_learnt_ = true;
   std::set<std::string> kinds;
-  for (const FileTree& tree : trees) kinds.insert(tree.kind());
+  for (const FileTree* tree : trees) kinds.insert(tree->kind());
   std::set<std::string> names;
   for (const auto& [name, state] : folder_.trees) {
     if (state == TreeState::same && kinds.contains(name.substr(0, name.find('-'))))
@@ -322,20 +345,20 @@ void Uploader::Plan::compose(const std::map<std::string, std::string>& known, bo
                  !names.contains(tree_of(source->second))) {
         links.emplace_back(source->second, part + file.path);
         rest += line;
-        ++linked;
+        ++own.linked;
       } else if (file.size > 0 && twin != under_way.end()) {
         members.push_back({part + file.path, 0, file.executable, {}, twin->second, {}});
         rest += line;
-        ++linked;
+        ++own.linked;
       } else {
         members.push_back({part + file.path, file.size, file.executable, {}, {}, file.content});
         under_way.emplace(same, part + file.path);
         sums += line;
-        halves[files % 2].add(file);
+        halves[own.files % 2].add(file);
         if (with_sizes) sizes += std::to_string(file.size) + " " + file.path + "\n";
-        content += file.size;
+        own.content += file.size;
         need += room_for(file.size);
-        ++files;
+        ++own.files;
       }
     }
     std::vector<std::pair<const char*, std::string*>> lists{{".sums", &sums}};
@@ -359,7 +382,7 @@ void Uploader::Plan::compose(const std::map<std::string, std::string>& known, bo
     if (folders.insert(folder).second) orders += "D " + folder + "\n";
     orders += "L " + from + "//" + to + "\n";
   }
-  orders += k_end_of_orders;
+  orders += ".\n";
 }
 
 void Uploader::check_space(const Plan& plan) {
@@ -388,50 +411,49 @@ void Uploader::check_space(const Plan& plan) {
   }
 }
 
-void Uploader::send(Plan plan) {
-  const LinkInfo link = transport_.link();
-  const bool far = link.round_trip > k_far;
-  Packing packing =
-      far || plan.content < FastLinkCheck::k_bytes ? Packing::always : Packing::if_too_slow;
-  if (link.local || !folder_.can_unpack_gzip) packing = Packing::never;
-  std::uint64_t before = 0;  // bytes of content that an earlier stream brought over
-  const auto progress = [&](std::uint64_t done) {
-    if (options_.progress) options_.progress(std::min(before + done, plan.content), plan.content);
-  };
-  // Until the device says otherwise: a cut leaves parts of all of them.
-  for (const std::string& name : plan.names) folder_.trees[name] = TreeState::partial;
-  UploadStream stream(plan.orders, std::move(plan.members), packing, far, progress);
-  try {
-    conclude(plan, stream, receive(plan, plan.dropped, stream));
-    return;
-  } catch (const Error& error) {
-    if (!stream.gave_up() || error.kind() != ErrorKind::device) throw;
-  }
-  // The device has seen a cut; it keeps what arrived.
-  summary_.stream_bytes += stream.stream_bytes();
-  std::vector<TarMember> rest = stream.rest();
-  before = plan.content;
-  for (const TarMember& member : rest) before -= std::min(before, member.size);
-  UploadStream packed(k_end_of_orders, std::move(rest), Packing::always, far, progress);
-  conclude(plan, packed, receive(plan, {}, packed));
+Packing Uploader::packing_of(const Plan& plan) const {
+  if (transport_.link().local || !folder_.can_unpack_gzip) return Packing::never;
+  const bool short_stream = plan.own.content < FastLinkCheck::k_bytes;
+  return far() || short_stream ? Packing::always : Packing::if_too_slow;
 }
 
-/// Has the device take a stream; `dropped` are the trees that it forgets before.
-Answer Uploader::receive(const Plan& plan, const std::set<std::string>& dropped,
-                         UploadStream& stream) {
-  const std::string script = enter_work_folder_script(folder_.path) + list_tree_script() +
-                             "BUILD=" + quoted_names(plan.names) +
-                             "\nDROP=" + quoted_names(dropped) +
-                             "\nNEED=" + std::to_string(plan.need) +
-                             "\nPACKED=" + (stream.packed() ? "1" : "") + "\n" + k_receive;
-  return exchange(transport_, k_what, script,
-                  {.input = [&stream](std::span<char> into) { return stream.read(into); },
-                   .timeout = std::chrono::hours(12),
-                   .idle = options_.idle});
+bool Uploader::far() const {
+  return transport_.link().round_trip > k_far;
+}
+
+/// False when the stream was given up because the link is too slow for it.
+bool Uploader::send(Plan& plan, Packing packing) {
+  const std::string script =
+      enter_work_folder_script(folder_.path) + list_tree_script() +
+      "BUILD=" + quoted_names(plan.names) + "\nDROP=" + quoted_names(plan.dropped) +
+      "\nNEED=" + std::to_string(plan.need) +
+      "\nPACKED=" + (packing == Packing::always ? "1" : "") + "\n" + k_receive;
+  const std::uint64_t total = std::max(plan.all.content, plan.own.content);
+  const std::uint64_t before = total - plan.own.content;
+  UploadStream stream(plan.orders, std::move(plan.members), packing, far(),
+                      [&](std::uint64_t done) {
+                        if (options_.progress)
+                          options_.progress(std::min(before + done, total), total);
+                      });
+  // Until the device says otherwise: a cut leaves parts of all of them.
+  for (const std::string& name : plan.names) folder_.trees[name] = TreeState::partial;
+  bool done = true;
+  try {
+    conclude(plan, exchange(transport_, k_what, script,
+                            {.input = [&stream](std::span<char> into) { return stream.read(into); },
+                             .timeout = std::chrono::hours(12),
+                             .idle = options_.idle}));
+  } catch (const Error& error) {
+    if (!stream.gave_up() || error.kind() != ErrorKind::device) throw;
+    done = false;
+  }
+  summary_.stream_bytes += stream.stream_bytes();
+  summary_.compressed = summary_.compressed || stream.compressed();
+  return done;
 }
 
 /// Believes that the device has what it says is done.
-void Uploader::conclude(const Plan& plan, const UploadStream& stream, const Answer& answer) {
+void Uploader::conclude(const Plan& plan, const Answer& answer) {
   const std::vector<std::string> done = answer.all("done");
   for (const FileTree* tree : plan.trees) {
     const std::string name = tree->name();
@@ -443,11 +465,9 @@ void Uploader::conclude(const Plan& plan, const UploadStream& stream, const Answ
         known_.emplace(identity(file.executable, file.sha256), name + "/" + file.path);
     }
   }
-  summary_.files_sent += plan.files;
-  summary_.files_linked += plan.linked;
-  summary_.content_bytes += plan.content;
-  summary_.stream_bytes += stream.stream_bytes();
-  summary_.compressed = summary_.compressed || stream.compressed();
+  summary_.files_sent += plan.all.files;
+  summary_.files_linked += plan.all.linked;
+  summary_.content_bytes += plan.all.content;
 }
 
 }  // namespace stab

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <utility>
 
 namespace stab {
@@ -16,7 +15,6 @@ constexpr double k_clear_gain = 0.9;
 constexpr double k_fast = 25e6;  // bytes per second
 // More than windows and queues take at once, whatever the link.
 constexpr std::uint64_t k_on_the_way = 4'000'000;
-constexpr std::uint64_t k_tar_block = 512;
 
 double mixed(double before, double now) {
   return before == 0 ? now : k_memory * before + (1 - k_memory) * now;
@@ -96,23 +94,10 @@ std::size_t UploadStream::read(std::span<char> into) {
 
 std::size_t UploadStream::read_plain(std::span<char> into) {
   gave_up_ = gave_up_ || (check_ && check_->too_slow(archive_bytes_, seconds_since(begin_)));
-  // GNU tar drops what it read last when that ends within a block.
-  if (gave_up_) into = into.first(std::min(into.size(), -archive_bytes_ % k_tar_block));
+  if (gave_up_) return 0;
   const std::size_t count = tar_.read(into);
   archive_bytes_ += count;
   return count;
-}
-
-std::vector<TarMember> UploadStream::rest() const {
-  const std::vector<TarMember>& members = tar_.members();
-  const auto whole = members.begin() + static_cast<std::ptrdiff_t>(tar_.whole_members());
-  std::vector<TarMember> rest;
-  // BusyBox makes links at the archive's end only.
-  std::copy_if(members.begin(), whole, std::back_inserter(rest), [](const TarMember& member) {
-    return !member.link_target.empty() || !member.twin.empty();
-  });
-  rest.insert(rest.end(), whole, members.end());
-  return rest;
 }
 
 void UploadStream::pack_more() {

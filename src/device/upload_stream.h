@@ -59,7 +59,7 @@ class FastLinkCheck {
 };
 
 /// Whether an archive goes as gzip.
-enum class Packing {
+enum class Packing : int {
   never,
   always,      ///< level 0 where packing does not pay
   if_too_slow  ///< it does not, but the stream ends early where it should
@@ -80,8 +80,6 @@ class UploadStream {
   bool compressed() const { return compressed_; }
   /// The link is too slow for Packing::if_too_slow, and this ended in the middle.
   bool gave_up() const { return gave_up_; }
-  /// What is to be sent after that: all but files that went over whole.
-  std::vector<TarMember> rest() const;
 
  private:
   using Clock = std::chrono::steady_clock;

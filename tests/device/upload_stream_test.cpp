@@ -92,29 +92,16 @@ TEST(UploadStream, SendsOrdersAsTheyAreAndThenTheArchive) {
   EXPECT_FALSE(plain.compressed());
 }
 
-TEST(UploadStream, EndsAfterAWholeBlockWhereTheLinkIsTooSlow) {
-  std::vector<TarMember> members{{"link", 0, false, "up/0", {}, {}}};
-  for (int i = 1; i < 100; ++i) {
-    members.push_back({"up/" + std::to_string(i),
-                       100'000,
-                       false,
-                       {},
-                       {},
-                       std::string(100'000, static_cast<char>('a' + i % 26))});
+TEST(UploadStream, EndsEarlyWhereTheLinkIsTooSlow) {
+  UploadStream stream(".\n", {{"a", 9 * k_mega, false, {}, {}, std::string(9 * k_mega, 'a')}},
+                      Packing::if_too_slow, false, {});
+  std::string buffer(10'000, '\0');
+  while (stream.stream_bytes() < 41 * k_mega / 10 && stream.read(buffer) > 0) {
   }
-  UploadStream stream(".\n", members, Packing::if_too_slow, false, {});
-  std::string buffer(9'999, '\0');
-  for (int i = 0; i < 450; ++i) ASSERT_GT(stream.read(buffer), 0);
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   drain(stream, buffer.size());
-  ASSERT_TRUE(stream.gave_up());
-  EXPECT_EQ((stream.stream_bytes() - 2) % 512, 0);
-  const std::vector<TarMember> rest = stream.rest();
-  ASSERT_LT(rest.size(), members.size() - 40);
-  EXPECT_EQ(rest.front().path, "link");
-  const std::uint64_t whole = members.size() - rest.size();
-  EXPECT_LE(whole * (100'000 + 512), stream.stream_bytes());
-  EXPECT_EQ(rest[1].path, members[whole + 1].path);
+  EXPECT_TRUE(stream.gave_up());
+  EXPECT_LT(stream.stream_bytes(), 5 * k_mega);
 }
 
 }  // namespace

@@ -34,10 +34,6 @@ class TarStream {
   std::size_t read(std::span<char> into);
   /// Bytes of file content handed out so far.
   std::uint64_t content_bytes() const;
-  /// How many members, from the first on, lie whole within the bytes handed out so far; perhaps one
-  /// more does.
-  std::size_t whole_members() const;
-  const std::vector<TarMember>& members() const;
 
  private:
   struct State;

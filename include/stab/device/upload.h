@@ -19,7 +19,7 @@
 namespace stab {
 
 struct Answer;
-class UploadStream;
+enum class Packing : int;
 
 /// Called as an upload goes on: bytes of file content sent so far, and in all.
 using UploadProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
@@ -62,12 +62,14 @@ class Uploader {
  private:
   struct Plan;
 
+  Plan plan_for(const std::vector<const FileTree*>& trees);
   void inspect(Plan& plan);
-  void learn_hashes(const std::vector<FileTree>& trees);
+  void learn_hashes(const std::vector<const FileTree*>& trees);
   void check_space(const Plan& plan);
-  void send(Plan plan);
-  Answer receive(const Plan& plan, const std::set<std::string>& dropped, UploadStream& stream);
-  void conclude(const Plan& plan, const UploadStream& stream, const Answer& answer);
+  Packing packing_of(const Plan& plan) const;
+  bool far() const;
+  bool send(Plan& plan, Packing packing);
+  void conclude(const Plan& plan, const Answer& answer);
 
   Transport& transport_;
   WorkFolder folder_;
