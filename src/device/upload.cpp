@@ -225,6 +225,7 @@ std::vector<std::string> Uploader::put(const std::vector<FileTree>& trees) {
   }
   if (wanted.empty()) return paths;
   Plan plan = plan_for(wanted);
+  check_space(plan);
   if (!send(plan, packing_of(plan))) {
     // What arrived whole stays, as after any cut.
     Plan rest = plan_for(wanted);
@@ -247,7 +248,6 @@ Uploader::Plan Uploader::plan_for(const std::vector<const FileTree*>& trees) {
   learn_hashes(trees);
   plan.compose(known_, !folder_.can_hash);
   plan.all = plan.own;
-  check_space(plan);
   return plan;
 }
 
@@ -341,6 +341,7 @@ void Uploader::Plan::compose(const std::map<std::string, std::string>& known, bo
       const auto twin = under_way.find(same);
       if (good[name].contains(file.path)) {
         rest += line;
+        under_way.emplace(same, part + file.path);
       } else if (file.size > 0 && source != known.end() &&
                  !names.contains(tree_of(source->second))) {
         links.emplace_back(source->second, part + file.path);

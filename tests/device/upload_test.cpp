@@ -195,6 +195,18 @@ TEST_P(Upload, RepairsAFileThatWasChangedThere) {
   expect_identical(there);
 }
 
+TEST_P(Upload, LinksALostFileToOneThatIsStillThere) {
+  dir_.write("rt/lib/libonert.so.2", noise(300'000) + "end");
+  const fs::path there = put(source());
+  fs::remove(there / "lib/libonert.so.2");
+  put(source());
+  expect_identical(there);
+  if (hashes()) {
+    EXPECT_EQ(last_.files_sent, 0);
+    EXPECT_EQ(last_.files_linked, 1);
+  }
+}
+
 TEST_P(Upload, RestoresALostExecuteBit) {
   const fs::path there = put(source());
   fs::permissions(there / "bin/onert_run", fs::perms(0644));
@@ -274,10 +286,13 @@ TEST_P(Upload, ChecksEveryTreeWhenANearLinkProvesSlow) {
   FileTree first("pkg");
   first.add_bytes("model.tflite", noise(1'000'000));
   FileTree second("rt");
-  second.add_bytes("libonert.so", "2" + noise(6'020'000));  // ends where the link is judged
+  second.add_bytes("libonert.so", "2" + noise(6'020'000));
   transport_->local = false;
   transport_->slow = true;
-  const std::vector<std::string> there = connect().put({first, second});
+  Uploader uploader = connect();
+  const int before = transport_->commands;
+  const std::vector<std::string> there = uploader.put({first, second});
+  EXPECT_EQ(transport_->commands - before > 1, uploader.folder().can_unpack_gzip);
   EXPECT_TRUE(test::read_text(there[0] + "/model.tflite") == noise(1'000'000));
   EXPECT_TRUE(test::read_text(there[1] + "/libonert.so") == "2" + noise(6'020'000));
   for (const FileTree* tree : {&first, &second}) {
