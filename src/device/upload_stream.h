@@ -76,7 +76,6 @@ class UploadStream {
   std::size_t read(std::span<char> into);
 
   std::uint64_t stream_bytes() const { return stream_bytes_; }
-  bool packed() const { return gzip_.has_value(); }
   bool compressed() const { return compressed_; }
   /// The link is too slow for Packing::if_too_slow, and this ended in the middle.
   bool gave_up() const { return gave_up_; }
