@@ -25,6 +25,7 @@ class TimedTransport final : public Transport {
     return transport_->start(command);
   }
   LinkInfo link() const override { return transport_->link(); }
+  void prefer_aes() override { transport_->prefer_aes(); }
 
   /// That commands took so far, from the first byte sent to the last one received.
   double seconds() const { return seconds_; }

@@ -124,7 +124,12 @@ if [ $# = 6 ]; then
   while read -r a b c d f; do [ "$b" != "$6" ] || t_="$c $d"; done 2>/dev/null </proc/mounts
   [ -z "$t_" ] || say "work mount $t_"
 fi
-while read -r a b c; do case $a in MemAvailable:) say "work memory $b" ;; esac; done 2>/dev/null </proc/meminfo
+while read -r a b c; do
+  case $a in MemAvailable:) say "work memory $b"; break ;; esac
+done 2>/dev/null </proc/meminfo
+while read -r a b; do
+  case $a in flags|Features) case "$b " in *' aes '*) say work aes ;; esac; break ;; esac
+done 2>/dev/null </proc/cpuinfo
 [ -z "$HASH" ] || say work hash
 ! have find || say work find
 ! have gzip || say work gzip
@@ -224,6 +229,7 @@ WorkFolder parse_work_folder(std::string_view requested, const Answer& answer) {
     if (key == "hash") folder.can_hash = true;
     if (key == "find") folder.can_list = true;
     if (key == "gzip") folder.can_unpack_gzip = true;
+    if (key == "aes") folder.computes_aes = true;
     if (key == "tree") take_tree(value, folder);
   }
   if (!state_seen)
@@ -261,6 +267,7 @@ WorkFolder open_work_folder(Transport& transport, const std::string& requested) 
     throw Error(ErrorKind::device, "cannot work on " + transport.link().address + " in",
                 folder.path, problem, "--remote-dir with another folder");
   }
+  if (folder.computes_aes) transport.prefer_aes();
   folder.state = FolderState::ours;
   return folder;
 }

@@ -88,7 +88,10 @@ class Watched : public Transport {
     return link;
   }
 
+  void prefer_aes() override { told_of_aes = true; }
+
   int commands = 0;
+  bool told_of_aes = false;
   std::uint64_t cut_after = 0;
   bool silently = false;
   bool slow = false;  ///< takes 5 MB in a second at most
@@ -172,6 +175,12 @@ TEST_P(Upload, BringsATreeOverWithModesAndLinks) {
   ASSERT_EQ(stat(work_.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 07777, 0700);
   EXPECT_FALSE(fs::exists(work_ + "/up"));
+}
+
+TEST_P(Upload, TellsTheConnectionThatTheProcessorComputesAes) {
+  const std::string cpus = " " + test::read_text("/proc/cpuinfo");
+  connect();
+  EXPECT_EQ(transport_->told_of_aes, cpus.find(" aes ") != std::string::npos);
 }
 
 TEST_P(Upload, SendsNothingTheSecondTime) {

@@ -17,7 +17,10 @@ namespace stab {
 struct SshLimits {
   std::chrono::milliseconds connect{
       15'000};  ///< name, route and banner, each; ConnectTimeout of ssh_config wins
-  std::chrono::milliseconds key_exchange{30'000};    ///< slow boards compute for seconds
+  std::chrono::milliseconds key_exchange{30'000};  ///< slow boards compute for seconds
+  std::chrono::milliseconds quick_key_exchange{
+      15};  ///< one that took no longer may be repeated for a faster cipher: less than a far link
+            ///< or a slow processor makes of it
   std::chrono::milliseconds authentication{30'000};  ///< for one answer of the server
   std::chrono::milliseconds channel{20'000};   ///< to open a channel and start a command on it
   std::chrono::milliseconds heartbeat{5'000};  ///< between two lines on a lifeline

@@ -78,6 +78,8 @@ class Transport {
   /// sinks must live as long as the process; they are called by start(), running() and stop() only.
   virtual std::unique_ptr<Process> start(const Command& command) = 0;
   virtual LinkInfo link() const = 0;
+  /// The device's processor computes AES in hardware, which can make another cipher the faster one.
+  virtual void prefer_aes() {}
 };
 
 /// Asked by everything that waits; true once the user wants to stop.

@@ -57,6 +57,7 @@ struct WorkFolder {
   bool can_hash = false;
   bool can_list = false;  ///< has find
   bool can_unpack_gzip = false;
+  bool computes_aes = false;  ///< the device's processor does, in hardware
 };
 
 /// Shell text that looks at the folder without changing anything, and says what it finds as lines
@@ -72,7 +73,8 @@ std::string problem_of(const WorkFolder& folder);
 
 /// Looks at the folder and makes it where needed (0700, with a marker). An absolute path is
 /// required, Error(usage) otherwise. Throws Error(device) when something else stands there: never
-/// follows a link, never touches what is not ours.
+/// follows a link, never touches what is not ours. Tells the connection what it has to know of the
+/// device's processor.
 WorkFolder open_work_folder(Transport& transport, const std::string& requested);
 
 /// Shell text that makes sure that $W is our work folder, or dies.

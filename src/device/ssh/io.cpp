@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace stab {
 namespace {
@@ -66,6 +67,11 @@ std::shared_ptr<Relay> SshIo::open(std::string command_line, bool with_input) {
   return relay;
 }
 
+void SshIo::prefer_aes_gcm() {
+  const std::lock_guard lock(mutex_);
+  prefer_aes_gcm_ = true;  // before the next command is early enough
+}
+
 microseconds SshIo::round_trip() const {
   const std::lock_guard lock(mutex_);
   // A proxy or a forwarder near us hides the distance from TCP; only an answer of the server shows
@@ -75,8 +81,7 @@ microseconds SshIo::round_trip() const {
 }
 
 std::uint32_t SshIo::most_in_flight() const {
-  const bool openssh = session_->banner().find("OpenSSH") != std::string::npos;
-  return openssh && round_trip() < k_near ? k_near_openssh_in_flight : 0;
+  return session_->is_openssh() && round_trip() < k_near ? k_near_openssh_in_flight : 0;
 }
 
 void SshIo::note_answer(microseconds time) {
@@ -127,6 +132,7 @@ void SshIo::adopt() {
   {
     const std::lock_guard lock(mutex_);
     requests.swap(requests_);
+    if (std::exchange(prefer_aes_gcm_, false)) session_->prefer_aes_gcm();
   }
   for (SshChannel::Job& job : requests) {
     job.most_in_flight = most_in_flight();

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "ssh/algorithms.h"
 #include "stab/core/error.h"
 
 namespace stab {
@@ -28,34 +29,10 @@ constexpr AlgorithmOption k_algorithms[] = {
     {"macs", SSH_OPTIONS_HMAC_C_S, SSH_OPTIONS_HMAC_S_C},
 };
 
-constexpr std::string_view k_host_key_algorithms =
-    "ssh-ed25519,ecdsa-sha2-nistp256,ecdsa-sha2-nistp384,ecdsa-sha2-nistp521,rsa-sha2-512,"
-    "rsa-sha2-256";
-
-/// The kind of key behind a signature algorithm.
-std::string_view key_type(std::string_view algorithm) {
-  return algorithm.starts_with("rsa-sha2-") ? "ssh-rsa" : algorithm;
-}
-
-/// The algorithms for host keys, those of known kinds first; certificates and hardware keys are not
-/// for libssh.
-std::string host_key_algorithms(std::string_view list, const std::set<std::string>& known) {
-  std::vector<std::string_view> algorithms;
-  while (!list.empty()) {
-    const std::size_t end = std::min(list.find(','), list.size());
-    const std::string_view word = list.substr(0, end);
-    list.remove_prefix(std::min(end + 1, list.size()));
-    if (word.find('@') == std::string_view::npos) algorithms.push_back(word);
-  }
-  std::stable_partition(algorithms.begin(), algorithms.end(), [&](std::string_view algorithm) {
-    return known.contains(std::string(key_type(algorithm)));
-  });
-  std::string joined;
-  for (const std::string_view algorithm : algorithms) {
-    joined += (joined.empty() ? "" : ",") + std::string(algorithm);
-  }
-  return joined;
-}
+/// What the first keys are for, where others may be faster: more than it takes to get to know a
+/// device, less than an upload that is worth it.
+constexpr std::uint64_t k_first_keys_bytes = 1'000'000;
+constexpr std::uint64_t k_usual_bytes = 0;  // as libssh has it, RFC 4344
 
 }  // namespace
 
@@ -80,18 +57,19 @@ SshSession::SshSession(SshRoute route, const SshSettings& settings,
     throw Error(ErrorKind::usage, "cannot log in as", settings.user,
                 "this is not a user name" + (why.empty() ? "" : " (" + why + ")"));
   }
+  const auto told = [&settings](const char* name) {
+    const auto found = settings.algorithms.find(name);
+    return found == settings.algorithms.end() ? std::string() : found->second;
+  };
   for (const auto& [name, option, second] : k_algorithms) {
-    const auto told = settings.algorithms.find(name);
-    if (told == settings.algorithms.end()) continue;
+    const std::string list = told(name);
+    if (list.empty()) continue;
     // A list without anything that libssh knows leaves its own.
-    set(option, told->second.c_str());
-    set(second, told->second.c_str());
+    set(option, list.c_str());
+    set(second, list.c_str());
   }
-  const auto told = settings.algorithms.find("hostkeyalgorithms");
-  const std::string algorithms = host_key_algorithms(
-      told == settings.algorithms.end() ? k_host_key_algorithms : std::string_view(told->second),
-      key_types);
-  set(SSH_OPTIONS_HOSTKEYS, algorithms.c_str());
+  set(SSH_OPTIONS_HOSTKEYS, host_key_algorithms(told("hostkeyalgorithms"), key_types).c_str());
+  if (computes_aes_gcm()) faster_ciphers_ = with_aes_gcm_first(told("ciphers"));
   ssh_set_counters(session_, &counter_, nullptr);
   ssh_set_blocking(session_, 0);
 }
@@ -128,6 +106,16 @@ std::string SshSession::banner() const {
   return banner == nullptr ? "" : banner;
 }
 
+bool SshSession::is_openssh() const {
+  return banner().find("OpenSSH") != std::string::npos;
+}
+
+void SshSession::prefer_aes_gcm() {
+  if (faster_ciphers_.empty()) return;
+  set(SSH_OPTIONS_CIPHERS_C_S, faster_ciphers_.c_str());
+  set(SSH_OPTIONS_CIPHERS_S_C, faster_ciphers_.c_str());
+}
+
 SshSession::Activity SshSession::activity() const {
   return {counter_.in_bytes + counter_.out_bytes, ssh_get_poll_flags(session_)};
 }
@@ -161,9 +149,18 @@ void SshSession::exchange_keys(const SshSettings& settings, const SshLimits& lim
   };
   Waited waited = wait(step, SSH_AGAIN, for_banner, stop, result);
   if (waited == Waited::done && result == SSH_OK) {
-    waited =
-        wait([&] { return ssh_connect(session_); }, SSH_AGAIN, limits.key_exchange, stop, result);
+    // Other servers may not know AES-GCM (dropbear). libssh keeps the number as it is when the keys
+    // are new.
+    const bool may_change = is_openssh() && !faster_ciphers_.empty();
+    const Clock::time_point begin = Clock::now();
+    const auto next = [&] {
+      const bool quick = Clock::now() - begin < limits.quick_key_exchange;
+      set(SSH_OPTIONS_REKEY_DATA, may_change && quick ? &k_first_keys_bytes : &k_usual_bytes);
+      return ssh_connect(session_);
+    };
+    waited = wait(next, SSH_AGAIN, limits.key_exchange, stop, result);
   }
+  set(SSH_OPTIONS_REKEY_DATA, &k_usual_bytes);
   if (waited == Waited::done && result == SSH_OK) return;
   const std::string address = settings.address();
   if (!greeted && waited == Waited::timed_out) {

@@ -32,6 +32,7 @@ class SshSession {
   std::string reason();
   /// "SSH-2.0-OpenSSH_9.2p1"; empty before it arrived.
   std::string banner() const;
+  bool is_openssh() const;
   /// Bytes that the peer sent so far.
   std::uint64_t received() const { return counter_.in_bytes; }
   /// Bytes that came and went so far, and what libssh waits for at the socket (SSH_READ_PENDING,
@@ -54,11 +55,16 @@ class SshSession {
                      const StopRequested& stop);
   HostKey host_key() const;
 
+  /// The server's processor computes AES-GCM in hardware, too: the next key exchange asks for it.
+  /// Where exchange_keys() was quick, libssh begins one after the first MB in either direction.
+  void prefer_aes_gcm();
+
  private:
   void set(ssh_options_e option, const void* value);
 
   SshRoute route_;
   bool known_before_;
+  std::string faster_ciphers_;  ///< empty: the cipher stays
   ssh_session session_;
   ssh_counter_struct counter_{};
 };

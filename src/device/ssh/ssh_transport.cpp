@@ -62,6 +62,8 @@ class SshTransport : public Transport {
     return std::make_unique<HeldProcess>(io_, std::move(conversation));
   }
 
+  void prefer_aes() override { io_->prefer_aes_gcm(); }
+
   LinkInfo link() const override {
     return {
         .local = false, .round_trip = io_->round_trip(), .server = server_, .address = address_};
