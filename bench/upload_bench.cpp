@@ -27,6 +27,7 @@
 #include "stab/core/error.h"
 #include "stab/device/ssh_transport.h"
 #include "stab/device/upload.h"
+#include "support/folder_tree.h"
 #include "support/process.h"
 #include "support/ssh_server.h"
 #include "support/tcp_proxy.h"
@@ -177,7 +178,7 @@ class Bench {
     SshOptions options;
     options.host = server_.user() + "@127.0.0.1:" + port_;
     // The program, too, reads a runtime that is named while it connects.
-    auto reading = std::async(std::launch::async, [&] { return FileTree::of_folder("rt", from); });
+    auto reading = std::async(std::launch::async, [&] { return test::tree_of_folder("rt", from); });
     const std::unique_ptr<Transport> transport = connect_ssh(options, [] { return false; }, {}, {});
     Uploader uploader(*transport, open_work_folder(*transport, to), {});
     uploader.put({reading.get()});

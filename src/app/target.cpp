@@ -5,7 +5,6 @@
 
 #include <cstdlib>
 
-#include "app/file_trees.h"
 #include "app/timed_transport.h"
 #include "stab/app/connect.h"
 #include "stab/core/error.h"
@@ -128,7 +127,7 @@ void Target::upload_runtime() {
   if (transport_->link().local) {
     runner_.path = runner_.is_stab_runner ? local_runner_ : runtime.folder + "/" + *runtime.runner;
   } else {
-    FileTree tree = tree_of("rt", runtime.files);
+    FileTree tree = FileTree::of_list("rt", runtime.files);
     if (runner_.is_stab_runner) tree.add_file("stab-runner", local_runner_, true);
     base = session_->put({tree}).front();
     runner_.path = base + "/" + (runner_.is_stab_runner ? "stab-runner" : *runtime.runner);
@@ -163,7 +162,7 @@ std::string Target::stage(const FileList& files) {
   const std::string key = hash_of(files);
   const auto found = staged_.find(key);
   if (found != staged_.end()) return found->second;
-  const std::string path = session_->put({tree_of("pkg", files)}).front();
+  const std::string path = session_->put({FileTree::of_list("pkg", files)}).front();
   staged_[key] = path;
   return path;
 }

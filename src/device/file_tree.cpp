@@ -14,9 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t k_most_files = 100'000;
-constexpr std::size_t k_most_entries = 2 * k_most_files;  // folders among them
 constexpr std::size_t k_longest_path = 1'024;
-constexpr std::size_t k_piece = 1U << 16;
 
 [[noreturn]] void refuse(const std::string& subject, std::string why) {
   throw Error(ErrorKind::input, "cannot prepare the upload", subject, std::move(why));
@@ -64,21 +62,6 @@ bool stays_inside(const std::string& path, const std::string& target) {
   return true;
 }
 
-std::string hash_file(const fs::path& source, InputFile& file, std::uint64_t& size) {
-  if (!file.open()) refuse(source.string(), "it cannot be read");
-  Sha256 hash;
-  char piece[k_piece];  // left as it is: clearing it would cost more than hashing a small file
-  size = 0;
-  std::size_t count = sizeof piece;
-  while (count == sizeof piece) {
-    count = file.read(piece);
-    hash.update(std::string_view(piece, count));
-    size += count;
-  }
-  if (file.failed()) refuse(source.string(), "it cannot be read to its end");
-  return hash.finish();
-}
-
 }  // namespace
 
 bool is_plain_name(std::string_view name) {
@@ -95,42 +78,6 @@ FileTree::FileTree(std::string kind) : kind_(std::move(kind)) {
   if (!word)
     throw Error(ErrorKind::internal, "cannot name a folder on the device", kind_,
                 "not a kind of tree");
-}
-
-FileTree FileTree::of_folder(std::string kind, const fs::path& folder) {
-  FileTree tree(std::move(kind));
-  std::error_code failed;
-  // In order, so that each of them joins the tree at its end.
-  std::vector<std::pair<std::string, fs::directory_entry>> found;
-  const std::size_t prefix = (folder / "").native().size();
-  fs::recursive_directory_iterator entries(folder, failed);
-  if (failed) refuse(folder.string(), failed.message());
-  for (const fs::recursive_directory_iterator end; entries != end; entries.increment(failed)) {
-    if (found.size() >= k_most_entries) refuse(folder.string(), "it holds too many files");
-    found.emplace_back(entries->path().native().substr(prefix), *entries);
-  }
-  if (failed) refuse(folder.string(), failed.message());
-  std::sort(found.begin(), found.end(),
-            [](const auto& one, const auto& other) { return one.first < other.first; });
-  for (auto& [path, item] : found) {
-    const fs::path& entry = item.path();
-    if (item.is_symlink()) {
-      const std::string target = fs::read_symlink(entry, failed).generic_string();
-      if (!failed && stays_inside(path, target) && fs::exists(entry)) {
-        tree.add_link(std::move(path), target);
-        continue;
-      }
-      if (!fs::exists(entry)) refuse(entry.string(), "a symbolic link that leads nowhere");
-      if (!fs::is_regular_file(entry))
-        refuse(entry.string(), "a symbolic link to a folder outside");
-    } else if (item.is_directory()) {
-      continue;
-    } else if (!item.is_regular_file()) {
-      refuse(entry.string(), "it is neither a file, nor a folder, nor a symbolic link");
-    }
-    tree.add_source(std::move(path), entry, std::nullopt);
-  }
-  return tree;
 }
 
 FileTree FileTree::of_list(std::string kind, const FileList& list) {
@@ -153,18 +100,15 @@ FileTree FileTree::of_list(std::string kind, const FileList& list) {
 }
 
 void FileTree::add_file(std::string path, const fs::path& source, bool executable) {
-  add_source(std::move(path), source, executable);
-}
-
-void FileTree::add_source(std::string path, const fs::path& source,
-                          std::optional<bool> executable) {
   check_path(path);
-  InputFile input(source);
+  const std::optional<HashedFile> hashed = hash_file(source);
+  if (!hashed) refuse(source.string(), "it cannot be read to its end");
   TreeFile file;
   file.path = std::move(path);
-  file.executable = executable.value_or(input.executable());
+  file.size = hashed->size;
+  file.executable = executable;
+  file.sha256 = hashed->sha256;
   file.content = source;
-  file.sha256 = hash_file(source, input, file.size);
   add(std::move(file));
 }
 

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
+#include <string>
 
 #include "descriptor.h"
 
@@ -20,13 +23,19 @@ class InputFile {
   /// Fills `into`; less only at the end of the file, or when it cannot be read: see failed().
   std::size_t read(std::span<char> into);
   bool failed() const { return failed_; }
-  /// Whether its owner may execute it; false when that cannot be told.
-  bool executable() const;
   void close() { descriptor_.close(); }
 
  private:
   Descriptor descriptor_;
   bool failed_ = false;
 };
+
+struct HashedFile {
+  std::uint64_t size = 0;
+  std::string sha256;
+};
+
+/// Nothing when the file cannot be read to its end.
+std::optional<HashedFile> hash_file(const std::filesystem::path& path);
 
 }  // namespace stab

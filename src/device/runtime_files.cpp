@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "input_file.h"
 #include "stab/core/error.h"
-#include "stab/core/sha256.h"
 
 namespace stab {
 namespace {
@@ -90,11 +90,12 @@ class Listing {
   }
 
   void add_content(const fs::path& file, FileEntry entry) {
-    const std::string content = read_runtime_file(file);
-    bytes_ += content.size();
+    std::optional<HashedFile> hashed = hash_file(file);
+    if (!hashed) refuse(file, "it cannot be read to its end");
+    bytes_ += hashed->size;
     if (bytes_ > k_max_bytes) refuse(file, "more than 4 GiB: this is no runtime");
-    entry.size = content.size();
-    entry.sha256 = sha256_hex(std::string_view(content));
+    entry.size = hashed->size;
+    entry.sha256 = std::move(hashed->sha256);
     entry.source = file.string();
     files_.push_back(std::move(entry));
   }

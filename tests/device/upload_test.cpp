@@ -13,6 +13,7 @@
 
 #include "stab/core/error.h"
 #include "support/devices.h"
+#include "support/folder_tree.h"
 #include "support/temp_dir.h"
 
 namespace stab {
@@ -131,7 +132,7 @@ class Upload : public testing::TestWithParam<test::DeviceKind> {
     fs::create_symlink("../lib", dir_.path() / "rt/bin/lib");
   }
 
-  FileTree source() const { return FileTree::of_folder("rt", dir_.path() / "rt"); }
+  FileTree source() const { return test::tree_of_folder("rt", dir_.path() / "rt"); }
 
   // A new connection, as on the next day.
   Uploader connect(UploadOptions options = {}) {

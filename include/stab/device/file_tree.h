@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -39,12 +38,7 @@ class FileTree {
   /// `kind` is a word of lower-case letters: "rt", "pkg", "in".
   explicit FileTree(std::string kind);
 
-  /// Everything below `folder`. Links stay links where they lead to something inside; a link that
-  /// leads out becomes what it leads to. Throws Error(input) for what cannot be read, for a file
-  /// that is none (socket, device) and for a name that cannot be carried over.
-  static FileTree of_folder(std::string kind, const std::filesystem::path& folder);
-
-  /// The files and links of a list whose sizes and hashes are known already; folders follow from
+  /// The files and links of a list, with the sizes and hashes that it tells; folders follow from
   /// the paths. A file is executable when its owner may execute it. Throws Error(input) for a path
   /// or target that cannot be carried over.
   static FileTree of_list(std::string kind, const FileList& list);
@@ -66,9 +60,6 @@ class FileTree {
   std::string name() const;
 
  private:
-  /// Without `executable` the source's own mode decides.
-  void add_source(std::string path, const std::filesystem::path& source,
-                  std::optional<bool> executable);
   void add(TreeFile file);
 
   std::string kind_;
