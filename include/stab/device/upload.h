@@ -6,9 +6,9 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "stab/core/error.h"
@@ -19,6 +19,9 @@
 namespace stab {
 
 struct Answer;
+struct NamedTree;
+struct TreesThere;
+struct UploadPlan;
 enum class Packing : int;
 
 /// Called as an upload goes on: bytes of file content sent so far, and in all.
@@ -60,16 +63,16 @@ class Uploader {
   const std::vector<Warning>& warnings() const { return warnings_; }
 
  private:
-  struct Plan;
-
-  Plan plan_for(const std::vector<const FileTree*>& trees);
-  void inspect(Plan& plan);
-  void learn_hashes(const std::vector<const FileTree*>& trees);
-  void check_space(const Plan& plan);
-  Packing packing_of(const Plan& plan) const;
+  UploadPlan plan_for(const std::vector<NamedTree>& trees);
+  TreesThere look_at(const std::vector<NamedTree>& trees);
+  void inspect(const std::vector<NamedTree>& trees, TreesThere& there);
+  void learn_hashes(const std::vector<NamedTree>& trees);
+  void check_space(const UploadPlan& plan);
+  Packing packing_of(const UploadPlan& plan) const;
   bool far() const;
-  bool send(Plan& plan, Packing packing);
-  void conclude(const Plan& plan, const Answer& answer);
+  bool send(const std::vector<NamedTree>& trees, UploadPlan plan, std::uint64_t total,
+            Packing packing);
+  void conclude(const std::vector<NamedTree>& trees, const Answer& answer);
 
   Transport& transport_;
   WorkFolder folder_;
@@ -78,7 +81,7 @@ class Uploader {
   std::set<std::string> in_use_;
   std::vector<Warning> warnings_;
   bool hashes_learnt_ = false;
-  std::map<std::string, std::string>
+  std::unordered_map<std::string, std::string>
       known_;  // "mode sha256" of a file that is there, and its path from the work folder
 };
 
