@@ -24,10 +24,10 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime_files.h"
 #include "stab/core/error.h"
 #include "stab/device/ssh_transport.h"
 #include "stab/device/upload.h"
-#include "support/folder_tree.h"
 #include "support/process.h"
 #include "support/ssh_server.h"
 #include "support/tcp_proxy.h"
@@ -178,7 +178,9 @@ class Bench {
     SshOptions options;
     options.host = server_.user() + "@127.0.0.1:" + port_;
     // The program, too, reads a runtime that is named while it connects.
-    auto reading = std::async(std::launch::async, [&] { return test::tree_of_folder("rt", from); });
+    auto reading = std::async(std::launch::async, [&] {
+      return FileTree::of_list("rt", list_runtime(from, std::nullopt));
+    });
     const std::unique_ptr<Transport> transport = connect_ssh(options, [] { return false; }, {}, {});
     Uploader uploader(*transport, open_work_folder(*transport, to), {});
     uploader.put({reading.get()});

@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <fstream>
+#include <future>
 #include <string_view>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "input_file.h"
 #include "stab/core/error.h"
@@ -19,6 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t k_max_entries = 20'000;
 constexpr std::uint64_t k_max_bytes = std::uint64_t{4} << 30U;
+constexpr unsigned k_most_threads = 4;
 
 class Listing {
  public:
@@ -52,6 +57,7 @@ class Listing {
   }
 
   FileList finish() {
+    hash_contents();
     std::sort(files_.begin(), files_.end(),
               [](const FileEntry& a, const FileEntry& b) { return a.path < b.path; });
     return std::move(files_);
@@ -90,19 +96,41 @@ class Listing {
   }
 
   void add_content(const fs::path& file, FileEntry entry) {
-    std::optional<HashedFile> hashed = hash_file(file);
-    if (!hashed) refuse(file, "it cannot be read to its end");
-    bytes_ += hashed->size;
-    if (bytes_ > k_max_bytes) refuse(file, "more than 4 GiB: this is no runtime");
-    entry.size = hashed->size;
-    entry.sha256 = std::move(hashed->sha256);
     entry.source = file.string();
     files_.push_back(std::move(entry));
   }
 
+  /// On several threads: the device waits for it.
+  void hash_contents() {
+    std::vector<FileEntry*> contents;
+    for (FileEntry& entry : files_) {
+      if (entry.kind == FileKind::regular) contents.push_back(&entry);
+    }
+    std::atomic<std::size_t> next = 0;
+    std::atomic<std::uint64_t> bytes = 0;
+    const auto work = [&] {
+      for (std::size_t i = next++; i < contents.size(); i = next++) {
+        FileEntry& entry = *contents[i];
+        std::optional<HashedFile> hashed = hash_file(entry.source);
+        if (!hashed) refuse(entry.source, "it cannot be read to its end");
+        if ((bytes += hashed->size) > k_max_bytes) {
+          refuse(entry.source, "more than 4 GiB: this is no runtime");
+        }
+        entry.size = hashed->size;
+        entry.sha256 = std::move(hashed->sha256);
+      }
+    };
+    std::vector<std::future<void>> helpers;
+    const unsigned threads = std::min(k_most_threads, std::thread::hardware_concurrency());
+    for (unsigned i = 1; i < threads; ++i) {
+      helpers.push_back(std::async(std::launch::async, work));
+    }
+    work();
+    for (std::future<void>& helper : helpers) helper.get();
+  }
+
   fs::path top_;
   FileList files_;
-  std::uint64_t bytes_ = 0;
 };
 
 }  // namespace
