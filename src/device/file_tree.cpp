@@ -102,7 +102,7 @@ FileTree FileTree::of_list(std::string kind, const FileList& list) {
 void FileTree::add_file(std::string path, const fs::path& source, bool executable) {
   check_path(path);
   const std::optional<HashedFile> hashed = hash_file(source);
-  if (!hashed) refuse(source.string(), "it cannot be read to its end");
+  if (!hashed) refuse(source.string(), "it cannot be read");
   TreeFile file;
   file.path = std::move(path);
   file.size = hashed->size;

@@ -167,6 +167,7 @@ class LocalTransport : public Transport {
   LinkInfo link() const override {
     return {.local = true, .round_trip = {}, .server = {}, .address = "local"};
   }
+  void prefer_aes() override {}
 
  private:
   struct Started {

@@ -7,8 +7,10 @@
 #include <array>
 #include <atomic>
 #include <fstream>
+#include <functional>
 #include <future>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -24,6 +26,20 @@ namespace fs = std::filesystem;
 constexpr std::size_t k_max_entries = 20'000;
 constexpr std::uint64_t k_max_bytes = std::uint64_t{4} << 30U;
 constexpr unsigned k_most_threads = 4;
+
+/// Threads that do the same as this one; fewer where no more are to be had.
+std::vector<std::future<void>> start_helpers(const std::function<void()>& work) {
+  std::vector<std::future<void>> helpers;
+  const unsigned threads = std::min(k_most_threads, std::thread::hardware_concurrency());
+  try {
+    while (helpers.size() + 1 < threads) {
+      helpers.push_back(std::async(std::launch::async, work));
+    }
+  } catch (const std::system_error&) {
+    // The others do it all.
+  }
+  return helpers;
+}
 
 class Listing {
  public:
@@ -96,41 +112,38 @@ class Listing {
   }
 
   void add_content(const fs::path& file, FileEntry entry) {
+    std::error_code error;
+    entry.size = fs::file_size(file, error);
+    bytes_ += error ? 0 : entry.size;
+    if (bytes_ > k_max_bytes) refuse(file, "more than 4 GiB: this is no runtime");
     entry.source = file.string();
     files_.push_back(std::move(entry));
   }
 
   /// On several threads: the device waits for it.
   void hash_contents() {
-    std::vector<FileEntry*> contents;
-    for (FileEntry& entry : files_) {
-      if (entry.kind == FileKind::regular) contents.push_back(&entry);
-    }
+    std::vector<std::optional<HashedFile>> hashed(files_.size());
     std::atomic<std::size_t> next = 0;
-    std::atomic<std::uint64_t> bytes = 0;
     const auto work = [&] {
-      for (std::size_t i = next++; i < contents.size(); i = next++) {
-        FileEntry& entry = *contents[i];
-        std::optional<HashedFile> hashed = hash_file(entry.source);
-        if (!hashed) refuse(entry.source, "it cannot be read to its end");
-        if ((bytes += hashed->size) > k_max_bytes) {
-          refuse(entry.source, "more than 4 GiB: this is no runtime");
-        }
-        entry.size = hashed->size;
-        entry.sha256 = std::move(hashed->sha256);
+      for (std::size_t i = next++; i < files_.size(); i = next++) {
+        if (files_[i].kind == FileKind::regular) hashed[i] = hash_file(files_[i].source);
       }
     };
-    std::vector<std::future<void>> helpers;
-    const unsigned threads = std::min(k_most_threads, std::thread::hardware_concurrency());
-    for (unsigned i = 1; i < threads; ++i) {
-      helpers.push_back(std::async(std::launch::async, work));
+    {
+      const std::vector<std::future<void>> helpers = start_helpers(work);
+      work();
     }
-    work();
-    for (std::future<void>& helper : helpers) helper.get();
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+      if (files_[i].kind != FileKind::regular) continue;
+      if (!hashed[i]) refuse(files_[i].source, "it cannot be read");
+      files_[i].size = hashed[i]->size;
+      files_[i].sha256 = std::move(hashed[i]->sha256);
+    }
   }
 
   fs::path top_;
   FileList files_;
+  std::uint64_t bytes_ = 0;
 };
 
 }  // namespace

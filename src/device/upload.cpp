@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
+#include "input_file.h"
 #include "stab/core/sha256.h"
 #include "stab/device/exchange.h"
 #include "upload_plan.h"
@@ -21,6 +23,21 @@ std::string human(std::uint64_t bytes) {
   if (bytes < 10'000) return std::to_string(bytes) + " bytes";
   if (bytes < 10'000'000) return std::to_string(bytes / 1000) + " KB";
   return std::to_string(bytes / 1'000'000) + " MB";
+}
+
+/// Throws Error(input) when a file of this machine is not what its tree says any more.
+void check_sources(const std::vector<NamedTree>& trees) {
+  for (const NamedTree& one : trees) {
+    for (const TreeFile& file : one.tree->files()) {
+      const auto* source = std::get_if<std::filesystem::path>(&file.content);
+      if (source == nullptr || file.is_link()) continue;
+      const std::optional<HashedFile> now = hash_file(*source);
+      if (now && now->sha256 == file.sha256) continue;
+      throw Error(ErrorKind::input, "cannot upload", source->string(),
+                  now ? "it has changed since it was first read" : "it cannot be read",
+                  "starting again");
+    }
+  }
 }
 
 }  // namespace
@@ -52,6 +69,8 @@ std::vector<std::string> Uploader::put(const std::vector<FileTree>& trees) {
   check_space(plan);
   const UploadAmount amount = plan.amount;
   const Packing packing = packing_of(plan);
+  // A device that cannot hash would not notice.
+  if (!folder_.can_hash) check_sources(wanted);
   if (!send(wanted, std::move(plan), amount.content, packing)) {
     // What arrived whole stays, as after any cut.
     send(wanted, plan_for(wanted), amount.content, Packing::always);
@@ -205,7 +224,11 @@ bool Uploader::send(const std::vector<NamedTree>& trees, UploadPlan plan, std::u
                        .idle = options_.idle}));
     known_.merge(plan.files);
   } catch (const Error& error) {
-    if (!stream.gave_up() || error.kind() != ErrorKind::device) throw;
+    if (error.kind() != ErrorKind::device) throw;
+    if (!stream.gave_up()) {
+      check_sources(trees);
+      throw;
+    }
     done = false;
   }
   summary_.stream_bytes += stream.stream_bytes();

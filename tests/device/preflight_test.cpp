@@ -312,6 +312,12 @@ TEST_F(ParsePreflight, CountsMemoryWhereTheFolderLiesInMemory) {
   EXPECT_THAT(check_of(parse(), "space").text, HasSubstr("memory"));
 }
 
+TEST_F(ParsePreflight, KnowsAProcessorThatComputesAes) {
+  EXPECT_FALSE(parse().folder.computes_aes);
+  line("work aes");
+  EXPECT_TRUE(parse().folder.computes_aes);
+}
+
 TEST_F(ParsePreflight, TakesNothingOddFromADevice) {
   line("dev core 99999999 1");
   line("dev core -1 1");

@@ -159,6 +159,13 @@ TEST(Runtime, SaysWhyAFolderIsNoRuntime) {
   EXPECT_THAT(refusal(out), HasSubstr("'lib/libonert.so': it is no ELF file"));
 }
 
+TEST(Runtime, RefusesWhatIsTooLargeForOneWithoutReadingIt) {
+  const TempDir dir;
+  const fs::path out = make_out(dir, "out");
+  fs::resize_file(dir.write("out/lib/image", ""), std::uintmax_t{5} << 30U);  // holds no block
+  EXPECT_THAT(refusal(out), HasSubstr("more than 4 GiB"));
+}
+
 TEST(Runtime, TakesALibraryThatIsNoneForWhatItIs) {
   const TempDir dir;
   const fs::path out = make_out(dir, "out");

@@ -7,11 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <thread>
 
 #include "stab/core/error.h"
+#include "stab/core/file_list.h"
 #include "support/devices.h"
 #include "support/folder_tree.h"
 #include "support/temp_dir.h"
@@ -179,9 +181,27 @@ TEST_P(Upload, BringsATreeOverWithModesAndLinks) {
 }
 
 TEST_P(Upload, TellsTheConnectionThatTheProcessorComputesAes) {
-  const std::string cpus = " " + test::read_text("/proc/cpuinfo");
+  std::string cpus = test::read_text("/proc/cpuinfo");
+  std::replace(cpus.begin(), cpus.end(), '\n', ' ');
   connect();
   EXPECT_EQ(transport_->told_of_aes, cpus.find(" aes ") != std::string::npos);
+}
+
+TEST_P(Upload, SaysWhichFileHasChangedSinceItWasRead) {
+  for (const char* now : {"model as it iss", "short", "longer than it was before"}) {
+    FileEntry model = text_entry("model", "model as it was");
+    model.text.reset();
+    model.source = dir_.write("model", now).string();
+    Uploader uploader = connect();
+    try {
+      uploader.put({FileTree::of_list("pkg", {model})});
+      ADD_FAILURE() << "'" << now << "' counts as unchanged";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::input) << error.what();
+      EXPECT_THAT(error.what(), testing::HasSubstr(model.source));
+      EXPECT_THAT(error.what(), testing::HasSubstr("changed since"));
+    }
+  }
 }
 
 TEST_P(Upload, SendsNothingTheSecondTime) {

@@ -23,6 +23,7 @@ class OtherShell : public Transport {
     return inner_->start(changed(command));
   }
   LinkInfo link() const override { return inner_->link(); }
+  void prefer_aes() override { inner_->prefer_aes(); }
 
  private:
   Command changed(Command command) const {

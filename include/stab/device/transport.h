@@ -79,7 +79,7 @@ class Transport {
   virtual std::unique_ptr<Process> start(const Command& command) = 0;
   virtual LinkInfo link() const = 0;
   /// The device's processor computes AES in hardware, which can make another cipher the faster one.
-  virtual void prefer_aes() {}
+  virtual void prefer_aes() = 0;
 };
 
 /// Asked by everything that waits; true once the user wants to stop.

@@ -52,7 +52,7 @@ class Uploader {
   /// Nothing goes over for what is there, unchanged. A tree appears under its name only when all of
   /// it is there and right. Throws Error(device) that names device, folder and bytes needed when
   /// there is no room, and for what did not arrive whole; what did stays there, and the next call
-  /// goes on from it.
+  /// goes on from it. Throws Error(input) for a file that has changed since its tree was made.
   std::vector<std::string> put(const std::vector<FileTree>& trees);
 
   const WorkFolder& folder() const { return folder_; }
@@ -81,8 +81,7 @@ class Uploader {
   std::set<std::string> in_use_;
   std::vector<Warning> warnings_;
   bool hashes_learnt_ = false;
-  std::unordered_map<std::string, std::string>
-      known_;  // "mode sha256" of a file that is there, and its path from the work folder
+  std::unordered_map<std::string, std::string> known_;  // KnownFiles
 };
 
 }  // namespace stab

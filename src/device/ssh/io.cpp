@@ -67,9 +67,9 @@ std::shared_ptr<Relay> SshIo::open(std::string command_line, bool with_input) {
   return relay;
 }
 
-void SshIo::prefer_aes_gcm() {
+void SshIo::prefer_aes() {
   const std::lock_guard lock(mutex_);
-  prefer_aes_gcm_ = true;  // before the next command is early enough
+  prefer_aes_ = true;  // before the next command is early enough
 }
 
 microseconds SshIo::round_trip() const {
@@ -132,7 +132,7 @@ void SshIo::adopt() {
   {
     const std::lock_guard lock(mutex_);
     requests.swap(requests_);
-    if (std::exchange(prefer_aes_gcm_, false)) session_->prefer_aes_gcm();
+    if (std::exchange(prefer_aes_, false)) session_->prefer_aes();
   }
   for (SshChannel::Job& job : requests) {
     job.most_in_flight = most_in_flight();

@@ -30,7 +30,7 @@ class SshIo {
   /// Opens a channel and runs the command line there.
   std::shared_ptr<Relay> open(std::string command_line, bool with_input);
   /// As SshSession's.
-  void prefer_aes_gcm();
+  void prefer_aes();
   /// The shortest round trip seen so far.
   std::chrono::microseconds round_trip() const;
 
@@ -68,7 +68,7 @@ class SshIo {
   mutable std::mutex mutex_;
   std::vector<SshChannel::Job> requests_;                 // guarded
   bool quit_ = false;                                     // guarded
-  bool prefer_aes_gcm_ = false;                           // guarded
+  bool prefer_aes_ = false;                               // guarded
   std::optional<std::chrono::microseconds> answer_time_;  // guarded
   std::thread thread_;
 };

@@ -3,10 +3,8 @@
 
 #include <poll.h>
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "ssh/algorithms.h"
 #include "stab/core/error.h"
@@ -110,7 +108,7 @@ bool SshSession::is_openssh() const {
   return banner().find("OpenSSH") != std::string::npos;
 }
 
-void SshSession::prefer_aes_gcm() {
+void SshSession::prefer_aes() {
   if (faster_ciphers_.empty()) return;
   set(SSH_OPTIONS_CIPHERS_C_S, faster_ciphers_.c_str());
   set(SSH_OPTIONS_CIPHERS_S_C, faster_ciphers_.c_str());
@@ -140,17 +138,16 @@ void SshSession::exchange_keys(const SshSettings& settings, const SshLimits& lim
                                const StopRequested& stop) {
   const std::chrono::milliseconds for_banner = settings.connect_timeout.value_or(limits.connect);
   int result = SSH_AGAIN;
-  bool greeted = false, complete = false;
+  bool greeted = false;
   const auto step = [&] {
     const int state = ssh_connect(session_);
     greeted = ssh_get_serverbanner(session_) != nullptr;
-    complete = state == SSH_OK;
     return state == SSH_AGAIN && greeted ? SSH_OK : state;
   };
   Waited waited = wait(step, SSH_AGAIN, for_banner, stop, result);
   if (waited == Waited::done && result == SSH_OK) {
-    // Other servers may not know AES-GCM (dropbear). libssh keeps the number as it is when the keys
-    // are new.
+    // Other servers may not know AES-GCM (dropbear). libssh takes the number over with the new
+    // keys; a later change is for the keys after those.
     const bool may_change = is_openssh() && !faster_ciphers_.empty();
     const Clock::time_point begin = Clock::now();
     const auto next = [&] {

@@ -55,9 +55,11 @@ class SshSession {
                      const StopRequested& stop);
   HostKey host_key() const;
 
-  /// The server's processor computes AES-GCM in hardware, too: the next key exchange asks for it.
-  /// Where exchange_keys() was quick, libssh begins one after the first MB in either direction.
-  void prefer_aes_gcm();
+  /// The server's processor computes AES in hardware: where ours does, too, the next key exchange
+  /// asks for AES-GCM first, in whatever order the configuration has its ciphers (`ssh -G` does not
+  /// tell whether that order is anybody's wish). Where exchange_keys() was quick, libssh begins one
+  /// after the first MB in either direction.
+  void prefer_aes();
 
  private:
   void set(ssh_options_e option, const void* value);

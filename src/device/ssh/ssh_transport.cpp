@@ -62,7 +62,7 @@ class SshTransport : public Transport {
     return std::make_unique<HeldProcess>(io_, std::move(conversation));
   }
 
-  void prefer_aes() override { io_->prefer_aes_gcm(); }
+  void prefer_aes() override { io_->prefer_aes(); }
 
   LinkInfo link() const override {
     return {
