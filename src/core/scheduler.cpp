@@ -10,7 +10,6 @@
 #include "core/solver/branch_and_bound.h"
 #include "core/solver/elimination.h"
 #include "core/solver/elimination_plan.h"
-#include "core/solver/narrowing.h"
 #include "core/solver/reduction.h"
 #include "stab/core/error.h"
 #include "stab/core/placement_moves.h"
@@ -21,11 +20,15 @@ namespace {
 using solver::Component;
 using solver::Reduction;
 
-/// Elimination of more states per operation is put off until the lower bound has removed choices,
-/// again as long as that removes one in so many.
+/// Elimination of more states per operation is put off until a search has left out choices, and
+/// starts anew when its root has left out one in so many.
 constexpr std::uint64_t k_dear_states = 1000;
-constexpr int k_worthwhile_share = 10;
+constexpr int k_worthwhile_share = 4;
 constexpr int k_most_narrowings = 3;
+
+/// Table entries that a search may look at below its root before a thorough look for a way of
+/// elimination.
+constexpr std::uint64_t k_patience = std::uint64_t{1} << 20;
 
 class Solver {
  public:
@@ -77,15 +80,30 @@ class Solver {
   void solve(const Reduction& reduction, const Component& component, const std::vector<int>& ops,
              int narrowed) {
     const std::uint64_t cheap = k_dear_states * component.ops.size();
-    auto plan =
-        solver::plan_elimination(reduction, component, limits_.table_states,
-                                 std::min(limits_.total_states, cheap), solver::PlanEffort::quick);
-    if (plan) return eliminate(component, ops, *plan);
-    if (narrowed < k_most_narrowings && solve_narrowed(reduction, component, ops, narrowed)) return;
-    plan = solver::plan_elimination(reduction, component, limits_.table_states,
-                                    limits_.total_states, solver::PlanEffort::thorough);
-    if (plan) return eliminate(component, ops, *plan);
-    search(reduction, component, ops);
+    const solver::PlanningResult quick = solver::plan_elimination(
+        reduction, component,
+        {limits_.table_states, std::min(limits_.total_states, cheap), limits_.total_states},
+        solver::PlanEffort::quick);
+    if (quick.plan) return eliminate(component, ops, *quick.plan);
+    solver::BranchAndBound search(reduction, component, limits_.search_states);
+    search.start();
+    const bool is_narrow = search.left_out() * k_worthwhile_share >= search.choices();
+    if (!search.is_solved() && narrowed < k_most_narrowings && is_narrow) {
+      note(search.result());
+      return solve_narrowed(search.narrowed(), component, ops, narrowed);
+    }
+    search.go_on(std::min(search.result().states + k_patience, limits_.search_states));
+    if (!search.is_solved() && !quick.is_hopeless) {
+      const solver::PlanningResult thorough = solver::plan_elimination(
+          reduction, component, {limits_.table_states, limits_.total_states, limits_.total_states},
+          solver::PlanEffort::thorough);
+      if (thorough.plan) {
+        note(search.result());
+        return eliminate(component, ops, *thorough.plan);
+      }
+    }
+    search.go_on(limits_.search_states);
+    take(search.result(), component, ops);
   }
 
   void eliminate(const Component& component, const std::vector<int>& ops,
@@ -99,35 +117,31 @@ class Solver {
     bound_ = solver::add(bound_, found.cost);
   }
 
-  /// Leaves out what the lower bound excludes, and solves the rest. False, and nothing is done,
-  /// where that is not much.
-  bool solve_narrowed(const Reduction& reduction, const Component& component,
+  /// Solves what is left of a component when choices are left out.
+  void solve_narrowed(const PlacementProblem& problem, const Component& component,
                       const std::vector<int>& ops, int narrowed) {
-    const solver::Narrowing smaller = solver::narrow(reduction, component, limits_.search_states);
-    // The first node of a search, and often the only one.
-    note(SolveMethod::branch_and_bound, 0, smaller.states);
-    ++solution_.certificate.nodes;
-    if (smaller.removed * k_worthwhile_share < smaller.choices) return false;
-    const Reduction rest(smaller.problem, solver::Scaling::none);
+    const Reduction rest(problem, solver::Scaling::none);
     if (!rest.feasible()) throw_impossible();
     std::vector<int> own;
     for (const int op : component.ops) own.push_back(ops[op]);
     take_decided(rest, own);
     bound_ = solver::add(bound_, rest.decided_cost());
     for (const Component& part : rest.components()) solve(rest, part, own, narrowed + 1);
-    return true;
   }
 
-  void search(const Reduction& reduction, const Component& component, const std::vector<int>& ops) {
-    const PlacementProblem part = reduction.extract(component);
-    const solver::SearchResult found = solver::branch_and_bound(part, limits_);
+  void take(const solver::SearchResult& found, const Component& component,
+            const std::vector<int>& ops) {
     if (found.cost >= solver::k_infinite) throw_impossible();
-    note(SolveMethod::branch_and_bound, found.width, found.states);
-    solution_.certificate.nodes += found.nodes;
+    note(found);
     for (std::size_t k = 0; k < component.ops.size(); ++k) {
       solution_.placement[ops[component.ops[k]]] = found.placement[k];
     }
     bound_ = solver::add(bound_, found.bound);
+  }
+
+  void note(const solver::SearchResult& found) {
+    note(SolveMethod::branch_and_bound, 0, found.states);
+    solution_.certificate.nodes += found.nodes;
   }
 
   void note(SolveMethod method, int width, std::uint64_t states) {

@@ -61,10 +61,12 @@ struct Solution {
 /// to the first backend, as long as that costs nothing. Method: forced operations and dominated
 /// choices are removed, connected components are solved one by one by variable elimination along a
 /// min-fill order (Dechter, "Bucket elimination", 1999; series reductions are its steps of degree
-/// one and two). Where tables would be large, choices that a dual bound excludes (Kolmogorov, "A
-/// new look at reweighted message passing", 2015) are removed first, and what stays too wide is
-/// solved by best-first branch and bound under the same bound. Throws Error(input) when no
-/// placement is possible, Error(internal) when the problem is malformed.
+/// one and two). Where tables would be large, best-first branch and bound under a dual bound
+/// (Kolmogorov, "A new look at reweighted message passing", 2015) takes over: it removes choices
+/// that the bound excludes, after which elimination is tried again where that is many, and ends
+/// nodes by dynamic programming over the partial assignments that can still be better than the best
+/// answer (Morin and Marsten, "Branch-and-bound strategies for dynamic programming", 1976). Throws
+/// Error(input) when no placement is possible, Error(internal) when the problem is malformed.
 Solution solve(const PlacementProblem& problem, const SolverLimits& limits = {});
 
 }  // namespace stab

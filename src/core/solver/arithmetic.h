@@ -11,6 +11,10 @@ namespace stab::solver {
 /// More than any sum of possible costs: stands for "cannot be".
 inline constexpr Ticks k_infinite = Ticks{1} << 61;
 
+/// All possible costs together stay below this: DualBound adds several sums of them, negative ones
+/// too, and still knows what cannot be.
+inline constexpr Ticks k_largest_sum = k_infinite / 16;
+
 /// a + b for values up to k_infinite, at most k_infinite.
 inline Ticks add(Ticks a, Ticks b) {
   const Ticks sum = a + b;
@@ -20,6 +24,7 @@ inline Ticks add(Ticks a, Ticks b) {
 /// a * b, at most 2^62.
 inline std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
   constexpr std::uint64_t k_limit = std::uint64_t{1} << 62;
+  if ((a | b) >> 31 == 0) return a * b;  // spares a division
   return b != 0 && a > k_limit / b ? k_limit : a * b;
 }
 

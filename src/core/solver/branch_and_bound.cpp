@@ -2,181 +2,197 @@
 #include "core/solver/branch_and_bound.h"
 
 #include <algorithm>
-#include <functional>
-#include <queue>
+#include <cstddef>
 #include <tuple>
 #include <utility>
 
-#include "core/solver/dual_bound.h"
-#include "core/solver/elimination.h"
-#include "core/solver/elimination_plan.h"
 #include "core/solver/encoding.h"
-#include "core/solver/local_search.h"
-#include "core/solver/reduction.h"
+#include "core/solver/frontier_search.h"
 
 namespace stab::solver {
 namespace {
+/// Passes of the dual bound at the root, and below it, where they go on from the parent's. They
+/// stop where ten bring less than a share of what separates the bound from the best answer.
+constexpr int k_root_passes = 200;
+constexpr int k_node_passes = 10;
+constexpr int k_passes_between_guesses = 10;
+constexpr Ticks k_worthwhile_share = 10;
 
-/// Elimination inside the search may cost this share of what the whole component may.
-constexpr std::uint64_t k_node_share = 64;
+/// Partial assignments are searched where less is missing than this part of what an operation costs
+/// on average, and half of what was missing the last time.
+constexpr Ticks k_close = 4;
 
-/// Passes of the dual bound: at the root, and below it.
-constexpr int k_root_passes = 400;
-constexpr int k_node_passes = 60;
-
-struct Node {
-  Ticks bound = 0;
-  int depth = 0;
-  std::uint64_t number = 0;
-  /// Operations and what they may still choose.
-  std::vector<std::pair<int, BackendSet>> restrictions;
-  int branch_op = -1;
-  BackendSet branch_domain = 0;
-
-  /// Least bound first, then the deepest, then the oldest.
-  bool operator>(const Node& other) const {
-    return std::tuple(bound, -depth, number) > std::tuple(other.bound, -other.depth, other.number);
-  }
-};
-
-class Search {
- public:
-  Search(const PlacementProblem& problem, const SolverLimits& limits)
-      : problem_(problem), limits_(limits) {
-    result_.cost = k_infinite;
-    for (std::vector<int>& placement : simple_placements(problem)) offer(std::move(placement));
-  }
-
-  SearchResult run() {
-    Node root;
-    if (examine(root)) open_.push(root);
-    while (!open_.empty() && open_.top().bound < result_.cost && !spent()) {
-      const Node node = open_.top();
-      open_.pop();
-      expand(node);
-    }
-    result_.bound = open_.empty() ? result_.cost : std::min(result_.cost, open_.top().bound);
-    return std::move(result_);
-  }
-
- private:
-  /// Keeps a placement, improved, if it is the best so far.
-  void offer(std::vector<int> placement) {
-    FoundPlacement found = improved(problem_, std::move(placement));
-    if (found.cost >= result_.cost) return;
-    result_.cost = found.cost;
-    result_.placement = std::move(found.placement);
-  }
-
-  void expand(const Node& node) {
-    for (int b = 0; b < problem_.backends; ++b) {
-      if (!has(node.branch_domain, b)) continue;
-      // Its bound stands for the children that are left out.
-      if (spent()) return open_.push(node);
-      Node child;
-      child.bound = node.bound;
-      child.depth = node.depth + 1;
-      child.restrictions = node.restrictions;
-      child.restrictions.emplace_back(node.branch_op, BackendSet{1} << b);
-      if (examine(child) && child.bound < result_.cost) open_.push(std::move(child));
-    }
-  }
-
-  bool spent() const { return result_.states >= limits_.search_states; }
-
-  /// Bounds a node. False when it is solved or cannot be.
-  bool examine(Node& node) {
-    node.number = result_.nodes++;
-    const PlacementProblem restricted = restrict(node);
-    const Reduction reduction(restricted, Scaling::none);
-    if (!reduction.feasible()) return false;
-    std::vector<int> placement;
-    for (const OpenOp& op : reduction.ops()) placement.push_back(op.chosen);
-    Ticks bound = reduction.decided_cost();
-    Ticks most_doubt = -1;
-    for (const Component& component : reduction.components()) {
-      bound = add(bound, examine_part(reduction, component, bound, node, placement, most_doubt));
-    }
-    if (bound >= k_infinite) return false;
-    offer(std::move(placement));
-    node.bound = std::max(node.bound, bound);
-    return node.branch_op >= 0;
-  }
-
-  PlacementProblem restrict(const Node& node) const {
-    PlacementProblem result = problem_;
-    for (const auto& [op, allowed] : node.restrictions) {
-      for (int b = 0; b < problem_.backends; ++b) {
-        if (!has(allowed, b)) result.ops[op].cost[b] = k_impossible;
-      }
-    }
-    return result;
-  }
-
-  /// The cost of a component, or a bound of it; completes the placement.
-  Ticks examine_part(const Reduction& reduction, const Component& component, Ticks rest, Node& node,
-                     std::vector<int>& placement, Ticks& most_doubt) {
-    const auto plan = plan_elimination(reduction, component, limits_.table_states / k_node_share,
-                                       limits_.total_states / k_node_share, PlanEffort::quick);
-    if (plan) {
-      const CheapestStates found = eliminate(plan->graph, plan->order);
-      count(plan->order.total_states);
-      result_.width = std::max(result_.width, plan->order.width);
-      for (std::size_t k = 0; k < component.ops.size(); ++k) {
-        placement[component.ops[k]] = plan->backend(k, found.states);
-      }
-      return found.cost;
-    }
-    const FactorGraph graph = encode(reduction, component, k_bound_encoding);
-    DualBound dual(graph);
-    tighten(dual, rest, node.depth == 0 ? k_root_passes : k_node_passes);
-    const std::vector<int> states = dual.guess();
-    const std::vector<Ticks> doubt = dual.doubt(states);
-    const std::vector<std::vector<Ticks>> bounds = dual.bounds_with();
-    for (std::size_t k = 0; k < component.ops.size(); ++k) {
-      const int op = component.ops[k];
-      const std::vector<std::uint32_t>& values = graph.variables[k].values;
-      placement[op] = static_cast<int>(graph.value(k, states));
-      // What cannot be cheaper than the best answer is left out below this node.
-      BackendSet allowed = 0;
-      for (std::size_t s = 0; s < values.size(); ++s) {
-        if (add(rest, bounds[k][s]) < result_.cost) allowed |= BackendSet{1} << values[s];
-      }
-      if (allowed != reduction.ops()[op].domain) node.restrictions.emplace_back(op, allowed);
-      if (doubt[k] <= most_doubt) continue;
-      most_doubt = doubt[k];
-      node.branch_op = op;
-      node.branch_domain = allowed;
-    }
-    return dual.bound();
-  }
-
-  /// Passes until ten of them bring less than a fiftieth of what separates the bound from the best
-  /// answer; `rest` is the cost of all other operations.
-  void tighten(DualBound& dual, Ticks rest, int passes) {
-    Ticks before = dual.bound();
-    for (int pass = 1; pass <= passes && !spent(); ++pass) {
-      dual.improve();
-      count(dual.states_of_a_pass());
-      if (pass % 10 != 0) continue;
-      const Ticks missing = result_.cost - add(rest, dual.bound());
-      if (!worth_going_on(dual.bound() - before, missing, 50)) return;
-      before = dual.bound();
-    }
-  }
-
-  void count(std::uint64_t states) { result_.states = saturating_sum(result_.states, states); }
-
-  const PlacementProblem& problem_;
-  const SolverLimits& limits_;
-  SearchResult result_;
-  std::priority_queue<Node, std::vector<Node>, std::greater<>> open_;
-};
+/// What a search of partial assignments may spend.
+constexpr std::uint64_t k_most_slack_entries = std::uint64_t{1} << 18;
+constexpr FrontierLimits k_frontier_limits{512, 60'000};
 
 }  // namespace
 
-SearchResult branch_and_bound(const PlacementProblem& problem, const SolverLimits& limits) {
-  return Search(problem, limits).run();
+bool BranchAndBound::Node::operator>(const Node& other) const {
+  return std::tuple(bound, -depth, number) > std::tuple(other.bound, -other.depth, other.number);
+}
+
+BranchAndBound::BranchAndBound(const Reduction& reduction, const Component& component,
+                               std::uint64_t most_states)
+    : problem_(reduction.extract(component)),
+      graph_(encode(reduction, component, k_bound_encoding)),
+      dual_(graph_),
+      local_search_(problem_),
+      most_states_(most_states) {}
+
+void BranchAndBound::start() {
+  for (std::vector<int>& placement : simple_placements(problem_)) {
+    offer(improved(problem_, std::move(placement)));
+  }
+  next_ = examine(Node{}, k_root_passes);
+  result_.bound = next_ ? next_->bound : result_.cost;
+  for (int op = 0; op < std::ssize(problem_.ops); ++op) {
+    for (int s = 0; s < graph_.variables[op].states(); ++s) {
+      ++choices_;
+      left_out_ += !dual_.can_be(op, s) &&
+                   !is_in_answer(op, static_cast<int>(graph_.variables[op].values[s]));
+    }
+  }
+}
+
+PlacementProblem BranchAndBound::narrowed() const {
+  PlacementProblem result = problem_;
+  for (int op = 0; op < std::ssize(problem_.ops); ++op) {
+    for (int s = 0; s < graph_.variables[op].states(); ++s) {
+      const auto backend = static_cast<int>(graph_.variables[op].values[s]);
+      if (!dual_.can_be(op, s) && !is_in_answer(op, backend)) {
+        result.ops[op].cost[backend] = k_impossible;
+      }
+    }
+  }
+  return result;
+}
+
+bool BranchAndBound::is_in_answer(int op, int backend) const {
+  return !result_.placement.empty() && result_.placement[op] == backend;
+}
+
+void BranchAndBound::go_on(std::uint64_t most_states) {
+  if (is_solved()) return;
+  most_states_ = most_states;
+  while (!spent() && (next_ || !open_.empty())) {
+    if (!next_) {
+      if (open_.top().bound >= result_.cost) break;
+      next_ = open_.top();
+      open_.pop();
+    }
+    next_ = expand(*next_);
+  }
+  result_.bound = result_.cost;
+  if (next_) result_.bound = std::min(result_.bound, next_->bound);
+  if (!open_.empty()) result_.bound = std::min(result_.bound, open_.top().bound);
+}
+
+void BranchAndBound::offer(const std::vector<int>& states) {
+  std::vector<int> placement;
+  for (std::size_t k = 0; k < problem_.ops.size(); ++k) {
+    placement.push_back(static_cast<int>(graph_.value(k, states)));
+  }
+  offer(local_search_.improved(std::move(placement)));
+}
+
+void BranchAndBound::offer(FoundPlacement found) {
+  if (found.cost >= result_.cost) return;
+  result_.cost = found.cost;
+  result_.placement = std::move(found.placement);
+}
+
+/// The best child; the others are left open.
+std::optional<BranchAndBound::Node> BranchAndBound::expand(const Node& node) {
+  std::optional<Node> best;
+  const int states = graph_.variables[node.branch_op].states();
+  for (int s = 0; s < states; ++s) {
+    dual_.go_to(node.position);
+    if (!dual_.can_be(node.branch_op, s)) continue;
+    for (int other = 0; other < states; ++other) {
+      if (other != s) dual_.exclude(node.branch_op, other);
+    }
+    std::optional<Node> child = examine(node, k_node_passes);
+    if (!child) continue;
+    if (!best || *best > *child) std::swap(child, best);
+    if (child) open_.push(std::move(*child));
+  }
+  return best;
+}
+
+/// What is left of a node after it was bounded; nothing when it is solved, or no better than the
+/// best answer.
+std::optional<BranchAndBound::Node> BranchAndBound::examine(const Node& parent, int passes) {
+  Node node{parent.bound, parent.depth + 1, result_.nodes++, {}, parent.tried, -1};
+  tighten(node, passes);
+  node.bound = std::max(node.bound, dual_.bound());
+  if (node.bound >= result_.cost) return std::nullopt;
+  leave_out_dear_choices();
+  choose_branch(node);
+  if (node.branch_op < 0) return std::nullopt;
+  node.position = dual_.position();
+  return node;
+}
+
+void BranchAndBound::tighten(Node& node, int passes) {
+  Ticks before = dual_.bound();
+  for (int pass = 1; pass <= passes; ++pass) {
+    dual_.improve();
+    result_.states += dual_.states_of_a_pass();
+    const bool is_last = pass == passes || spent();
+    if (pass % k_passes_between_guesses != 0 && !is_last) continue;
+    if (missing() <= 0) return;
+    guess_ = dual_.guess();
+    offer(guess_);
+    if (search_partial_assignments(node)) {
+      node.bound = result_.cost;
+      return;
+    }
+    if (is_last || !worth_going_on(dual_.bound() - before, missing(), k_worthwhile_share)) return;
+    before = dual_.bound();
+  }
+}
+
+/// True when that solved the node.
+bool BranchAndBound::search_partial_assignments(Node& node) {
+  const Ticks close = result_.cost / std::ssize(problem_.ops) / k_close;
+  if (missing() > std::min(close, node.tried / 2)) return false;
+  node.tried = missing();
+  const SlackGraph slack = dual_.slack(result_.cost);
+  std::uint64_t entries = 0;
+  for (const Table& table : slack.functions) entries += table.costs.size();
+  if (entries > k_most_slack_entries) return false;
+  const Ticks limit = result_.cost - slack.bound;
+  const std::optional<LeastSlack> least =
+      find_least_slack(slack, limit, k_frontier_limits, result_.states);
+  if (least && least->slack < limit) offer(least->states);
+  return least.has_value();
+}
+
+void BranchAndBound::leave_out_dear_choices() {
+  const std::vector<std::vector<Ticks>> bounds = dual_.bounds_with();
+  for (int v = 0; v < std::ssize(bounds); ++v) {
+    for (int s = 0; s < std::ssize(bounds[v]); ++s) {
+      if (bounds[v][s] >= result_.cost) dual_.exclude(v, s);
+    }
+  }
+}
+
+/// The operation that is most in doubt. Where none has a choice, the only placement is offered.
+void BranchAndBound::choose_branch(Node& node) {
+  const std::vector<Ticks> doubt = dual_.doubt(guess_);
+  Ticks most = -1;
+  for (int op = 0; op < std::ssize(problem_.ops); ++op) {
+    int left = 0;
+    for (int s = 0; s < graph_.variables[op].states(); ++s) {
+      if (!dual_.can_be(op, s)) continue;
+      if (++left == 1) guess_[op] = s;
+    }
+    if (left < 2 || doubt[op] <= most) continue;
+    most = doubt[op];
+    node.branch_op = op;
+  }
+  if (node.branch_op < 0) offer(guess_);
 }
 
 }  // namespace stab::solver

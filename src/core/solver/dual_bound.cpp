@@ -18,54 +18,66 @@ Ticks join(Ticks a, Ticks b) {
   return cannot_be(a) || cannot_be(b) ? k_infinite : a + b;
 }
 
-Ticks least(const std::vector<Ticks>& costs) {
-  return costs.empty() ? k_infinite : *std::min_element(costs.begin(), costs.end());
-}
-
 }  // namespace
 
 DualBound::DualBound(const FactorGraph& graph) : graph_(graph), places_(graph.variables.size()) {
-  for (const Variable& variable : graph.variables) own_.emplace_back(variable.states(), 0);
+  own_at_.push_back(0);
+  for (const Variable& variable : graph.variables) {
+    own_at_.push_back(own_at_.back() + variable.values.size());
+  }
+  now_.own.assign(own_at_.back(), 0);
   for (const Factor& factor : graph.factors) {
     const Table table = tabulate(graph, factor);
     if (factor.scope.size() > 1) {
       add_function(table);
       continue;
     }
-    std::vector<Ticks>& own = own_[factor.scope.front()];
-    for (std::size_t s = 0; s < own.size(); ++s) own[s] = join(own[s], table.costs[s]);
-    entries_ += own.size();
+    Ticks* own = &now_.own[own_at_[factor.scope.front()]];
+    for (const Ticks cost : table.costs) {
+      *own = join(*own, cost);
+      ++own;
+    }
   }
   set_order();
   bound_ = sum_of_minima();
 }
 
 void DualBound::add_function(const Table& table) {
-  Entries entries{table.scope, {}, {}};
-  entries.states.resize(table.scope.size());
-  std::vector<std::uint16_t> at(table.scope.size(), 0);
+  Function function;
+  function.variables = static_cast<int>(table.scope.size());
+  function.begin = costs_.size();
+  Ticks least = k_infinite;
+  for (int k = 0; k < function.variables; ++k) {
+    function.scope[k] = table.scope[k];
+    function.message[k] = now_.messages.size();
+    now_.messages.resize(now_.messages.size() + graph_.variables[table.scope[k]].values.size(), 0);
+  }
+  std::array<std::uint16_t, k_most_variables> at{};
   for (const Ticks cost : table.costs) {
     if (!cannot_be(cost)) {
-      for (std::size_t k = 0; k < at.size(); ++k) entries.states[k].push_back(at[k]);
-      entries.costs.push_back(cost);
+      for (int k = 0; k < k_most_variables; ++k) states_[k].push_back(at[k]);
+      costs_.push_back(cost);
+      least = std::min(least, cost);
     }
-    for (std::size_t k = at.size(); k-- > 0;) {
+    for (int k = function.variables; k-- > 0;) {
       if (++at[k] < graph_.variables[table.scope[k]].states()) break;
       at[k] = 0;
     }
   }
-  entries_ += entries.costs.size();
-  functions_.push_back(std::move(entries));
+  function.end = costs_.size();
+  functions_.push_back(function);
+  now_.least.push_back(least);
 }
 
 /// Operations in their own order; a set right after the first operation that it has to do with.
 void DualBound::set_order() {
   std::vector<int> rank(graph_.variables.size());
   std::iota(rank.begin(), rank.end(), 0);
-  for (const Entries& function : functions_) {
-    const int first = *std::min_element(function.scope.begin(), function.scope.end());
-    for (const int v : function.scope) {
-      if (graph_.variables[v].op < 0) rank[v] = std::min(rank[v], first);
+  for (const Function& function : functions_) {
+    const auto end = function.scope.begin() + function.variables;
+    const int first = *std::min_element(function.scope.begin(), end);
+    for (auto v = function.scope.begin(); v != end; ++v) {
+      if (graph_.variables[*v].op < 0) rank[*v] = std::min(rank[*v], first);
     }
   }
   order_.resize(rank.size());
@@ -75,67 +87,97 @@ void DualBound::set_order() {
   std::vector<int> position(order_.size());
   for (int k = 0; k < std::ssize(order_); ++k) position[order_[k]] = k;
   for (int f = 0; f < std::ssize(functions_); ++f) {
-    const std::vector<int>& scope = functions_[f].scope;
-    for (std::size_t k = 0; k < scope.size(); ++k) {
+    const Function& function = functions_[f];
+    for (int k = 0; k < function.variables; ++k) {
       Place place{f, k, false, false};
-      for (const int other : scope) {
-        place.ahead |= position[other] > position[scope[k]];
-        place.behind |= position[other] < position[scope[k]];
+      for (int other = 0; other < function.variables; ++other) {
+        place.ahead |= position[function.scope[other]] > position[function.scope[k]];
+        place.behind |= position[function.scope[other]] < position[function.scope[k]];
       }
-      places_[scope[k]].push_back(place);
+      places_[function.scope[k]].push_back(place);
     }
   }
 }
 
-/// Per state of the place's variable the least entry of its function.
-void DualBound::find_minima(const Place& place, std::vector<Ticks>& result) const {
-  const Entries& function = functions_[place.function];
-  const std::uint16_t* state = function.states[place.index].data();
-  result.assign(own_[function.scope[place.index]].size(), k_infinite);
-  for (const Ticks cost : function.costs) {
-    Ticks& least = result[*state++];
-    least = std::min(least, cost);
+/// Per state of the place's variable the least entry of its function, without the messages of that
+/// variable.
+void DualBound::find_minima(const Place& place, Ticks* result) const {
+  const Function& function = functions_[place.function];
+  std::fill_n(result, states_of(function.scope[place.index]), k_infinite);
+  const int a = place.index == 0 ? 1 : 0;
+  const std::size_t end = function.end;
+  const Ticks* costs = costs_.data();
+  const std::uint16_t* own = states_[place.index].data();
+  const std::uint16_t* of_a = states_[a].data();
+  const Ticks* to_a = &now_.messages[function.message[a]];
+  if (function.variables == 2) {
+    for (std::size_t e = function.begin; e < end; ++e) {
+      Ticks& least = result[own[e]];
+      least = std::min(least, costs[e] + to_a[of_a[e]]);
+    }
+    return;
   }
-}
-
-/// Adds to the entries of each state of the place's variable.
-void DualBound::shift(const Place& place, const std::vector<Ticks>& by) {
-  Entries& function = functions_[place.function];
-  const std::uint16_t* state = function.states[place.index].data();
-  for (Ticks& cost : function.costs) cost += by[*state++];
+  const int b = place.index == 2 ? 1 : 2;
+  const std::uint16_t* of_b = states_[b].data();
+  const Ticks* to_b = &now_.messages[function.message[b]];
+  for (std::size_t e = function.begin; e < end; ++e) {
+    Ticks& least = result[own[e]];
+    least = std::min(least, costs[e] + to_a[of_a[e]] + to_b[of_b[e]]);
+  }
 }
 
 void DualBound::visit(int v, bool forwards) {
-  std::vector<Ticks>& own = own_[v];
+  Ticks* own = &now_.own[own_at_[v]];
+  const int states = states_of(v);
   const std::vector<Place>& places = places_[v];
-  if (moves_.size() < places.size()) moves_.resize(places.size());
+  minima_.resize(std::max(minima_.size(), places.size() * static_cast<std::size_t>(states)));
   int ahead = 0, behind = 0;
-  for (std::size_t k = 0; k < places.size(); ++k) {
-    std::vector<Ticks>& move = moves_[k];
-    find_minima(places[k], move);
-    for (std::size_t s = 0; s < own.size(); ++s) {
-      own[s] = join(own[s], move[s]);
-      move[s] = cannot_be(move[s]) ? 0 : -move[s];
+  Ticks* minima = minima_.data();
+  for (const Place& place : places) {
+    find_minima(place, minima);
+    const Ticks* message = &now_.messages[functions_[place.function].message[place.index]];
+    for (int s = 0; s < states; ++s) {
+      own[s] = cannot_be(minima[s]) ? k_infinite : join(own[s], minima[s] + message[s]);
     }
-    ahead += forwards ? places[k].ahead : places[k].behind;
-    behind += forwards ? places[k].behind : places[k].ahead;
+    ahead += forwards ? place.ahead : place.behind;
+    behind += forwards ? place.behind : place.ahead;
+    minima += states;
   }
   const int parts = std::max({ahead, behind, 1});
-  for (std::size_t s = 0; s < own.size(); ++s) {
-    if (cannot_be(own[s])) continue;
-    const Ticks share = own[s] / parts;
-    own[s] -= share * ahead;
-    for (std::size_t k = 0; k < places.size(); ++k) {
-      if (forwards ? places[k].ahead : places[k].behind) moves_[k][s] += share;
-    }
+  shares_.resize(static_cast<std::size_t>(states));
+  for (int s = 0; s < states; ++s) {
+    shares_[s] = cannot_be(own[s]) ? 0 : own[s] / parts;
+    if (!cannot_be(own[s])) own[s] -= shares_[s] * ahead;
   }
-  for (std::size_t k = 0; k < places.size(); ++k) shift(places[k], moves_[k]);
+  minima = minima_.data();
+  for (const Place& place : places) {
+    const Function& function = functions_[place.function];
+    Ticks* message = &now_.messages[function.message[place.index]];
+    const bool gets = forwards ? place.ahead : place.behind;
+    Ticks least = k_infinite;
+    for (int s = 0; s < states; ++s) {
+      if (cannot_be(own[s])) {
+        message[s] = k_infinite;
+        continue;
+      }
+      const Ticks share = gets ? shares_[s] : 0;
+      message[s] = share - minima[s];
+      least = std::min(least, share);
+    }
+    now_.least[place.function] = least;
+    minima += states;
+  }
+}
+
+Ticks DualBound::least_own(int v) const {
+  return *std::min_element(now_.own.begin() + static_cast<std::ptrdiff_t>(own_at_[v]),
+                           now_.own.begin() + static_cast<std::ptrdiff_t>(own_at_[v + 1]));
 }
 
 Ticks DualBound::sum_of_minima() const {
   Ticks sum = 0;
-  for (const std::vector<Ticks>& own : own_) sum = join(sum, least(own));
-  for (const Entries& function : functions_) sum = join(sum, least(function.costs));
+  for (int v = 0; v < std::ssize(order_); ++v) sum = join(sum, least_own(v));
+  for (const Ticks least : now_.least) sum = join(sum, least);
   return sum;
 }
 
@@ -146,70 +188,148 @@ Ticks DualBound::improve() {
   return bound_;
 }
 
+void DualBound::exclude(int variable, int state) {
+  const auto offset = static_cast<std::size_t>(state);
+  now_.own[own_at_[variable] + offset] = k_infinite;
+  for (const Place& place : places_[variable]) {
+    now_.messages[functions_[place.function].message[place.index] + offset] = k_infinite;
+  }
+}
+
+void DualBound::go_to(Position position) {
+  now_ = std::move(position);
+  bound_ = sum_of_minima();
+}
+
 std::vector<std::vector<Ticks>> DualBound::bounds_with() const {
   const Ticks sum = sum_of_minima();
   std::vector<std::vector<Ticks>> bounds;
   std::vector<Ticks> with;
-  for (int v = 0; v < std::ssize(own_) && graph_.variables[v].op >= 0; ++v) {
-    const Ticks own_least = least(own_[v]);
+  for (int v = 0; v < std::ssize(order_); ++v) {
+    const Ticks* own = &now_.own[own_at_[v]];
+    const Ticks own_least = least_own(v);
     std::vector<Ticks>& bound = bounds.emplace_back();
-    for (const Ticks own : own_[v]) bound.push_back(join(sum, join(own, -own_least)));
+    for (int s = 0; s < states_of(v); ++s) bound.push_back(join(sum, join(own[s], -own_least)));
+    with.resize(bound.size());
     for (const Place& place : places_[v]) {
-      find_minima(place, with);
-      const Ticks without = least(functions_[place.function].costs);
+      find_minima(place, with.data());
+      const Function& function = functions_[place.function];
+      const Ticks* message = &now_.messages[function.message[place.index]];
       for (std::size_t s = 0; s < with.size(); ++s) {
-        bound[s] = join(bound[s], join(with[s], -without));
+        bound[s] = join(bound[s], join(with[s], message[s] - now_.least[place.function]));
       }
     }
   }
   return bounds;
 }
 
-/// The least entry of a function where the place's variable has this state and the others what they
-/// have got (-1: any).
-Ticks DualBound::cheapest_with(const Place& place, int state,
-                               const std::vector<int>& states) const {
-  const Entries& function = functions_[place.function];
-  Ticks cheapest = k_infinite;
-  for (std::size_t e = 0; e < function.costs.size(); ++e) {
-    if (function.costs[e] >= cheapest || function.states[place.index][e] != state) continue;
-    bool fits = true;
-    for (std::size_t k = 0; k < function.scope.size(); ++k) {
-      const int wanted = states[function.scope[k]];
-      fits = fits && (k == place.index || wanted < 0 || wanted == function.states[k][e]);
-    }
-    if (fits) cheapest = function.costs[e];
+Ticks DualBound::cost_of(const Function& function, std::size_t entry) const {
+  Ticks cost = costs_[entry];
+  for (int k = 0; k < function.variables; ++k) {
+    cost += now_.messages[function.message[k] + states_[k][entry]];
   }
-  return cheapest;
+  return cost;
+}
+
+SlackGraph DualBound::slack(Ticks limit) const {
+  SlackGraph result;
+  result.bound = sum_of_minima();
+  const std::vector<std::vector<Ticks>> bounds = bounds_with();
+  std::vector<std::vector<int>> numbers;
+  for (int v = 0; v < std::ssize(order_); ++v) {
+    std::vector<int>& number = numbers.emplace_back();
+    std::vector<int>& states = result.states.emplace_back();
+    std::vector<Ticks>& own = result.own.emplace_back();
+    const Ticks least = least_own(v);
+    for (int s = 0; s < states_of(v); ++s) {
+      const bool is_kept = bounds[v][s] < limit;
+      number.push_back(is_kept ? static_cast<int>(states.size()) : -1);
+      if (!is_kept) continue;
+      states.push_back(s);
+      own.push_back(now_.own[own_at_[v] + static_cast<std::size_t>(s)] - least);
+    }
+  }
+  for (int f = 0; f < std::ssize(functions_); ++f) result.functions.push_back(slack_of(f, numbers));
+  return result;
+}
+
+/// A function above its least entry, for the states that have a number (not -1).
+Table DualBound::slack_of(int f, const std::vector<std::vector<int>>& numbers) const {
+  const Function& function = functions_[f];
+  Table result;
+  std::array<std::size_t, k_most_variables> step{};
+  std::size_t entries = 1;
+  for (int k = function.variables; k-- > 0;) {
+    step[k] = entries;
+    const std::vector<int>& of_variable = numbers[function.scope[k]];
+    entries *= of_variable.size() -
+               static_cast<std::size_t>(std::count(of_variable.begin(), of_variable.end(), -1));
+  }
+  result.scope.assign(function.scope.begin(), function.scope.begin() + function.variables);
+  result.costs.assign(entries, k_infinite);
+  for (std::size_t e = function.begin; e < function.end; ++e) {
+    std::size_t at = 0;
+    bool is_kept = true;
+    for (int k = 0; k < function.variables; ++k) {
+      const int number = numbers[function.scope[k]][states_[k][e]];
+      is_kept = is_kept && number >= 0;
+      at += step[k] * static_cast<std::size_t>(number);
+    }
+    if (is_kept) result.costs[at] = cost_of(function, e) - now_.least[f];
+  }
+  return result;
+}
+
+/// Per state of the place's variable the least entry of its function where the other variables have
+/// the states that they have got (-1: any).
+void DualBound::find_minima(const Place& place, const std::vector<int>& states,
+                            Ticks* result) const {
+  const Function& function = functions_[place.function];
+  std::fill_n(result, states_of(function.scope[place.index]), k_infinite);
+  for (std::size_t e = function.begin; e < function.end; ++e) {
+    bool fits = true;
+    for (int k = 0; k < function.variables; ++k) {
+      const int wanted = states[function.scope[k]];
+      fits = fits && (k == place.index || wanted < 0 || wanted == states_[k][e]);
+    }
+    if (!fits) continue;
+    Ticks& least = result[states_[place.index][e]];
+    least = std::min(least, cost_of(function, e));
+  }
 }
 
 std::vector<int> DualBound::guess() const {
   std::vector<int> states(order_.size(), -1);
+  std::vector<Ticks> costs, with;
   for (const int v : order_) {
-    int best = 0;
-    Ticks cheapest = k_infinite;
-    for (int s = 0; s < std::ssize(own_[v]); ++s) {
-      Ticks cost = own_[v][s];
-      for (const Place& place : places_[v]) cost = join(cost, cheapest_with(place, s, states));
-      if (cost < cheapest) {
-        cheapest = cost;
-        best = s;
-      }
+    costs.assign(now_.own.begin() + static_cast<std::ptrdiff_t>(own_at_[v]),
+                 now_.own.begin() + static_cast<std::ptrdiff_t>(own_at_[v + 1]));
+    with.resize(costs.size());
+    for (const Place& place : places_[v]) {
+      find_minima(place, states, with.data());
+      for (std::size_t s = 0; s < with.size(); ++s) costs[s] = join(costs[s], with[s]);
     }
-    states[v] = best;
+    states[v] = static_cast<int>(std::min_element(costs.begin(), costs.end()) - costs.begin());
   }
   return states;
 }
 
 std::vector<Ticks> DualBound::doubt(const std::vector<int>& states) const {
-  std::vector<Ticks> result(own_.size(), 0);
-  for (std::size_t v = 0; v < own_.size(); ++v) result[v] = own_[v][states[v]] - least(own_[v]);
-  for (std::size_t f = 0; f < functions_.size(); ++f) {
-    const Entries& function = functions_[f];
-    Place first{static_cast<int>(f), 0, false, false};
-    const Ticks cost = cheapest_with(first, states[function.scope.front()], states);
-    const Ticks off = std::min(cost - least(function.costs), k_infinite);
-    for (const int v : function.scope) result[v] = std::min(result[v] + off, k_infinite);
+  std::vector<Ticks> result(order_.size(), 0);
+  std::vector<Ticks> with;
+  for (int v = 0; v < std::ssize(order_); ++v) {
+    result[v] = now_.own[own_at_[v] + static_cast<std::size_t>(states[v])] - least_own(v);
+  }
+  for (int f = 0; f < std::ssize(functions_); ++f) {
+    const Function& function = functions_[f];
+    with.resize(static_cast<std::size_t>(states_of(function.scope[0])));
+    find_minima({f, 0, false, false}, states, with.data());
+    const Ticks cost = with[static_cast<std::size_t>(states[function.scope[0]])];
+    const Ticks off = std::min(cost - now_.least[f], k_infinite);
+    for (int k = 0; k < function.variables; ++k) {
+      const int v = function.scope[k];
+      result[v] = std::min(result[v] + off, k_infinite);
+    }
   }
   return result;
 }

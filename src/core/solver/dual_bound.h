@@ -3,18 +3,20 @@
 // cheapest states.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "core/solver/factor_graph.h"
+#include "core/solver/slack_graph.h"
 
 namespace stab::solver {
 
 /// Costs are moved in whole ticks, so that the sum stays the same for all states and the bound is
 /// exact. Each pass visits the variables in one direction, draws into each what its functions can
 /// spare, and hands it on to those ahead: sequential reweighted message passing (Kolmogorov 2015;
-/// for functions of two variables it is TRW-S, 2006).
+/// for functions of two variables it is TRW-S, 2006). Functions have up to three variables.
 class DualBound {
  public:
   explicit DualBound(const FactorGraph& graph);
@@ -24,8 +26,24 @@ class DualBound {
 
   Ticks bound() const { return bound_; }
 
-  /// Per operation's variable (they come first) and state: a bound of the cost with it.
+  /// Per variable and state: a bound of the cost with it.
   std::vector<std::vector<Ticks>> bounds_with() const;
+
+  /// From now on `variable` does not have `state`.
+  void exclude(int variable, int state);
+
+  /// Where the costs have been moved to, and what is excluded.
+  struct Position {
+    std::vector<Ticks> own;
+    std::vector<Ticks> messages;
+    std::vector<Ticks> least;
+  };
+  const Position& position() const { return now_; }
+  void go_to(Position position);
+
+  bool can_be(int variable, int state) const {
+    return now_.own[own_at_[variable] + static_cast<std::size_t>(state)] < k_infinite / 2;
+  }
 
   /// States chosen one variable after the other.
   std::vector<int> guess() const;
@@ -34,22 +52,30 @@ class DualBound {
   /// are zero only when the states cost no more than the bound.
   std::vector<Ticks> doubt(const std::vector<int>& states) const;
 
+  /// What states cost above the bound of this moment, as far as that can come to less than `limit`
+  /// in all.
+  SlackGraph slack(Ticks limit) const;
+
   /// Table entries that a call of improve() looks at.
-  std::uint64_t states_of_a_pass() const { return entries_ * 4; }
+  std::uint64_t states_of_a_pass() const { return (now_.own.size() + costs_.size()) * 4; }
 
  private:
-  /// A function of two or more variables: only what can be, since "the union of these two sets" is
-  /// possible for few triples.
-  struct Entries {
-    std::vector<int> scope;
-    std::vector<std::vector<std::uint16_t>> states;  ///< per variable of the scope, of each entry
-    std::vector<Ticks> costs;
+  static constexpr int k_most_variables = 3;
+
+  /// A function of two or three variables: only what can be, since "the union of these two sets" is
+  /// possible for few triples. Its cost is what it was at first plus one message per variable.
+  struct Function {
+    int variables = 0;
+    std::array<int, k_most_variables> scope{};
+    std::array<std::size_t, k_most_variables> message{};  ///< where each variable's messages start
+    std::size_t begin = 0;                                ///< of its entries
+    std::size_t end = 0;
   };
 
-  /// A function of a variable, and which of its states that variable's is.
+  /// A function of a variable, and which of its variables that is.
   struct Place {
     int function = 0;
-    std::size_t index = 0;
+    int index = 0;
     bool ahead = false;  ///< another variable of the function comes later in the order
     bool behind = false;
   };
@@ -58,19 +84,24 @@ class DualBound {
   void set_order();
   void visit(int v, bool forwards);
   Ticks sum_of_minima() const;
-  void find_minima(const Place& place, std::vector<Ticks>& result) const;
-  void shift(const Place& place, const std::vector<Ticks>& by);
-  Ticks cheapest_with(const Place& place, int state, const std::vector<int>& states) const;
+  Ticks cost_of(const Function& function, std::size_t entry) const;
+  void find_minima(const Place& place, Ticks* result) const;
+  void find_minima(const Place& place, const std::vector<int>& states, Ticks* result) const;
+  Ticks least_own(int v) const;
+  Table slack_of(int f, const std::vector<std::vector<int>>& numbers) const;
+  int states_of(int v) const { return static_cast<int>(own_at_[v + 1] - own_at_[v]); }
 
   const FactorGraph& graph_;
-  std::vector<std::vector<Ticks>> own_;  ///< per variable and state
-  std::vector<Entries> functions_;
-  std::vector<std::vector<Place>> places_;
+  std::vector<std::size_t> own_at_;  ///< per variable: where its states start
+  std::vector<Function> functions_;
+  std::vector<Ticks> costs_;  ///< of all functions' entries, as they were at first
+  std::array<std::vector<std::uint16_t>, k_most_variables> states_;  ///< of each entry's variables
+  Position now_;
+  std::vector<std::vector<Place>> places_;  ///< per variable
   std::vector<int> order_;
   Ticks bound_ = 0;
-  std::uint64_t entries_ = 0;  ///< of all functions, those that can be
-  /// Of one visit: what is added to each place's function, per state; kept to save allocations.
-  std::vector<std::vector<Ticks>> moves_;
+  std::vector<Ticks> minima_;  ///< of one visit: per place and state; kept to save allocations
+  std::vector<Ticks> shares_;  ///< of one visit: per state
 };
 
 /// Whether passes go on: they brought at least one `share`th of what is `missing` to the best

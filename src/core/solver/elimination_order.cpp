@@ -35,6 +35,7 @@ class Eliminator {
         queue_.push({now, v});
         continue;
       }
+      if (is_hopeless(now.first, total_limit)) return std::nullopt;
       eliminate(v);
       if (order_.largest_table > table_limit || order_.total_states > total_limit)
         return std::nullopt;
@@ -82,6 +83,14 @@ class Eliminator {
   Key key(int v) {
     if (rule_ == EliminationRule::smallest_bag) return {bag_states(v), 0};
     return {new_edges(v), bag_states(v)};
+  }
+
+  /// Bags mostly grow from one to the next until few variables are left, so a quarter of those that
+  /// are left will take as many states as the smallest bag of now.
+  bool is_hopeless(std::uint64_t smallest_bag, std::uint64_t total_limit) const {
+    if (rule_ != EliminationRule::smallest_bag) return false;
+    const std::uint64_t left = neighbours_.size() - order_.variables.size();
+    return saturating_product(smallest_bag, left / 4) > total_limit;
   }
 
   void eliminate(int v) {

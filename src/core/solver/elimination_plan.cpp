@@ -14,6 +14,9 @@ namespace {
 constexpr std::uint64_t k_cheap_for_encodings = 50;
 constexpr std::uint64_t k_cheap_for_rules = 1000;
 
+/// Where none of these many encodings comes near what is allowed, the others do not either.
+constexpr std::size_t k_telling_encodings = 2;
+
 std::vector<Encoding> encodings_that_differ(const Reduction& reduction,
                                             const Component& component) {
   std::size_t most_readers = 0;
@@ -21,44 +24,49 @@ std::vector<Encoding> encodings_that_differ(const Reduction& reduction,
     most_readers = std::max(most_readers, reduction.open_readers(t).size());
   }
   std::vector<Encoding> encodings = {{SharedTensor::offer, 2}};
+  if (most_readers > 2) encodings.push_back({SharedTensor::unite, 2});
   if (most_readers > 1) {
     encodings.push_back({SharedTensor::offer, 1});
     encodings.push_back({SharedTensor::split, 1});
   }
-  if (most_readers > 2) {
-    encodings.push_back({SharedTensor::unite, 2});
-    encodings.push_back({SharedTensor::unite, 1});
-  }
+  if (most_readers > 2) encodings.push_back({SharedTensor::unite, 1});
   return encodings;
 }
 
 }  // namespace
 
-std::optional<EliminationPlan> plan_elimination(const Reduction& reduction,
-                                                const Component& component,
-                                                std::uint64_t table_limit,
-                                                std::uint64_t total_limit, PlanEffort effort) {
-  std::optional<EliminationPlan> best;
+PlanningResult plan_elimination(const Reduction& reduction, const Component& component,
+                                const PlanLimits& limits, PlanEffort effort) {
+  PlanningResult result;
+  std::optional<EliminationPlan>& best = result.plan;
+  const std::vector<Encoding> encodings = encodings_that_differ(reduction, component);
+  std::uint64_t total_limit = limits.total;
   const auto is_cheap = [&](std::uint64_t states_per_op) {
     return best && best->order.total_states <= states_per_op * component.ops.size();
   };
   const auto try_rule = [&](EliminationRule rule) {
-    for (const Encoding encoding : encodings_that_differ(reduction, component)) {
+    std::size_t hopeless = 0;
+    for (const Encoding encoding : encodings) {
       if (is_cheap(k_cheap_for_encodings)) return;
       EliminationPlan plan{encode(reduction, component, encoding), {}};
       std::optional<EliminationOrder> order =
-          find_elimination_order(plan.graph, rule, table_limit, total_limit);
-      if (!order) continue;
+          find_elimination_order(plan.graph, rule, limits.table,
+                                 best ? total_limit : std::max(total_limit, limits.hopeless));
+      if (!order && !best && ++hopeless == std::min(k_telling_encodings, encodings.size())) {
+        result.is_hopeless = true;
+        return;
+      }
+      if (!order || order->total_states > total_limit) continue;
       total_limit = order->total_states - 1;
       plan.order = std::move(*order);
       best = std::move(plan);
     }
   };
   try_rule(EliminationRule::smallest_bag);
-  if (effort == PlanEffort::thorough && !is_cheap(k_cheap_for_rules)) {
+  if (effort == PlanEffort::thorough && !is_cheap(k_cheap_for_rules) && !result.is_hopeless) {
     try_rule(EliminationRule::fewest_new_edges);
   }
-  return best;
+  return result;
 }
 
 }  // namespace stab::solver

@@ -53,7 +53,7 @@ Reduction::Reduction(const PlacementProblem& problem, Scaling scaling)
 void Reduction::scale_costs(Scaling scaling) {
   const Ticks tie = scaling == Scaling::ties ? 1 : 0;
   scale_ = scaling == Scaling::ties ? std::ssize(ops_) + 1 : 1;
-  if (largest_total(*problem_) >= k_infinite / 2 / scale_) {
+  if (largest_total(*problem_) >= k_largest_sum / scale_) {
     throw Error(ErrorKind::input, "cannot add up the costs", "",
                 "the measured times are too large");
   }

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// In which order to assign the variables of a graph so that few of them have to be remembered at a
+// time: a path decomposition.
+#pragma once
+
+#include <vector>
+
+#include "core/solver/slack_graph.h"
+
+namespace stab::solver {
+
+/// A greedy order: next comes the variable after which the fewest assignments have to be told
+/// apart; of equals the lowest.
+std::vector<int> find_frontier_order(const SlackGraph& graph);
+
+}  // namespace stab::solver

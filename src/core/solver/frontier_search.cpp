@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/solver/frontier_search.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+#include "core/solver/frontier_order.h"
+#include "core/solver/mini_buckets.h"
+
+namespace stab::solver {
+namespace {
+
+/// States of the variables of a frontier, packed.
+constexpr int k_key_words = 2;
+using Key = std::array<std::uint64_t, k_key_words>;
+
+/// Where a key holds the state of a variable.
+struct Slot {
+  int word = 0;
+  int shift = 0;
+  int bits = 0;
+
+  std::uint64_t mask() const { return ((std::uint64_t{1} << bits) - 1) << shift; }
+  std::uint64_t state(const Key& key) const { return (key[word] & mask()) >> shift; }
+};
+
+/// A partial assignment: its frontier, what it has come to, and what it was made from.
+struct Label {
+  Key key;
+  Ticks slack;
+  std::uint32_t parent;
+  std::uint32_t state;
+};
+
+/// An increase of the bound, as labels look it up.
+struct Term {
+  std::vector<std::pair<Slot, std::size_t>> before;  ///< and how far a state of it is to the next
+  const Ticks* added = nullptr;
+
+  const Ticks* row(const Key& key) const {
+    std::size_t at = 0;
+    for (const auto& [slot, step] : before) at += slot.state(key) * step;
+    return added + at;
+  }
+};
+
+std::uint64_t hash(const Key& key) {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t word : key) sum = (sum ^ word) * 0x9E3779B97F4A7C15u;
+  return sum ^ (sum >> 32);
+}
+
+class FrontierSearch {
+ public:
+  FrontierSearch(const SlackGraph& graph, Ticks limit, const FrontierLimits& limits)
+      : graph_(graph),
+        limit_(limit),
+        most_labels_(limits.labels),
+        order_(find_frontier_order(graph)),
+        buckets_(eliminate_in_groups(graph, order_, limit, limits.table_entries)),
+        slots_(graph.states.size()),
+        leaving_(graph.states.size()) {
+    std::vector<std::size_t> last(graph.states.size());
+    for (std::size_t k = 0; k < order_.size(); ++k) {
+      for (const Increase& increase : buckets_.increases[order_[k]]) {
+        for (const int v : increase.scope) last[v] = k;
+      }
+    }
+    for (int v = 0; v < std::ssize(last); ++v) leaving_[last[v]].push_back(v);
+  }
+
+  std::optional<LeastSlack> run() {
+    if (buckets_.bound >= limit_) return LeastSlack{limit_, {}};
+    layers_.push_back({Label{{}, buckets_.bound, 0, 0}});
+    for (std::size_t step = 0; step < order_.size(); ++step) {
+      if (!assign(step)) return std::nullopt;
+    }
+    if (layers_.back().empty()) return LeastSlack{limit_, {}};
+    return look_back();
+  }
+
+  std::uint64_t entries() const { return buckets_.entries + labels_; }
+
+ private:
+  LeastSlack look_back() const {
+    LeastSlack result{layers_.back().front().slack, std::vector<int>(slots_.size())};
+    std::uint32_t at = 0;
+    for (std::size_t k = order_.size(); k-- > 0;) {
+      const Label& label = layers_[k + 1][at];
+      const int v = order_[k];
+      result.states[v] = graph_.states[v][label.state];
+      at = label.parent;
+    }
+    return result;
+  }
+
+  bool assign(std::size_t step) {
+    const int v = order_[step];
+    std::vector<Term> terms;
+    for (const Increase& increase : buckets_.increases[v]) terms.push_back(term_of(increase));
+    Key kept;
+    kept.fill(~std::uint64_t{0});
+    bool stays = true;
+    for (const int left : leaving_[step]) {
+      if (left == v) {
+        stays = false;
+        continue;
+      }
+      kept[slots_[left].word] &= ~slots_[left].mask();
+      used_[slots_[left].word] &= ~slots_[left].mask();
+    }
+    if (stays && !find_slot(v)) return false;
+    const std::vector<Label>& before = layers_.back();
+    labels_ += before.size() * graph_.states_of(v);
+    if (labels_ > most_labels_) return false;
+    std::vector<Label> after;
+    const Slot slot = slots_[v];
+    const std::size_t states = graph_.states_of(v);
+    for (std::uint32_t k = 0; k < before.size(); ++k) {
+      const Label& label = before[k];
+      rows_.clear();
+      for (const Term& term : terms) rows_.push_back(term.row(label.key));
+      for (std::size_t s = 0; s < states; ++s) {
+        Ticks slack = label.slack;
+        for (const Ticks* row : rows_) slack += row[s];
+        if (slack >= limit_) continue;
+        Label& next = after.emplace_back(Label{label.key, slack, k, static_cast<std::uint32_t>(s)});
+        for (int word = 0; word < k_key_words; ++word) next.key[word] &= kept[word];
+        if (stays) next.key[slot.word] |= static_cast<std::uint64_t>(s) << slot.shift;
+      }
+    }
+    if (!leaving_[step].empty()) merge(after);
+    layers_.push_back(std::move(after));
+    return true;
+  }
+
+  /// Slot of bits that no variable of the frontier has.
+  bool find_slot(int v) {
+    Slot slot{0, 0, static_cast<int>(std::bit_width(graph_.states_of(v) - 1))};
+    while ((used_[slot.word] & slot.mask()) != 0) {
+      if (++slot.shift + slot.bits <= 64) continue;
+      slot.shift = 0;
+      if (++slot.word == k_key_words) return false;
+    }
+    slots_[v] = slot;
+    used_[slot.word] |= slot.mask();
+    return true;
+  }
+
+  Term term_of(const Increase& increase) const {
+    Term term{{}, increase.costs.data()};
+    std::size_t step = graph_.states_of(increase.scope.back());
+    for (std::size_t k = increase.scope.size() - 1; k-- > 0;) {
+      const int v = increase.scope[k];
+      if (slots_[v].bits > 0) term.before.emplace_back(slots_[v], step);
+      step *= graph_.states_of(v);
+    }
+    return term;
+  }
+
+  /// Of labels with the same key the one of least slack, the first of equals.
+  void merge(std::vector<Label>& labels) {
+    const std::size_t size = std::bit_ceil(labels.size() * 2 + 1);
+    table_.assign(size, 0);
+    std::size_t kept = 0;
+    for (const Label& label : labels) {
+      const std::uint64_t h = hash(label.key);
+      std::size_t at = h & (size - 1);
+      while (table_[at] != 0 && labels[table_[at] - 1].key != label.key) at = (at + 1) & (size - 1);
+      if (table_[at] == 0) {
+        labels[kept++] = label;
+        table_[at] = static_cast<std::uint32_t>(kept);
+      } else if (label.slack < labels[table_[at] - 1].slack) {
+        labels[table_[at] - 1] = label;
+      }
+    }
+    labels.resize(kept);
+  }
+
+  const SlackGraph& graph_;
+  Ticks limit_;
+  std::uint64_t most_labels_;
+  std::vector<int> order_;
+  MiniBuckets buckets_;
+  std::vector<Slot> slots_;
+  std::vector<std::vector<int>> leaving_;  ///< per step: variables that no later one asks for
+  Key used_{};                             ///< bits of the key that variables of the frontier have
+  std::vector<std::vector<Label>> layers_;
+  std::vector<const Ticks*> rows_;
+  std::vector<std::uint32_t> table_;
+  std::uint64_t labels_ = 0;
+};
+
+}  // namespace
+
+std::optional<LeastSlack> find_least_slack(const SlackGraph& graph, Ticks limit,
+                                           const FrontierLimits& limits, std::uint64_t& entries) {
+  const auto is_empty = [](const std::vector<int>& states) { return states.empty(); };
+  if (std::any_of(graph.states.begin(), graph.states.end(), is_empty)) return LeastSlack{limit, {}};
+  FrontierSearch search(graph, limit, limits);
+  std::optional<LeastSlack> result = search.run();
+  entries += search.entries();
+  return result;
+}
+
+}  // namespace stab::solver
