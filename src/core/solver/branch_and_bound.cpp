@@ -12,10 +12,10 @@
 namespace stab::solver {
 namespace {
 /// Passes of the dual bound at the root, and below it, where they go on from the parent's. They
-/// stop where ten bring less than a share of what separates the bound from the best answer.
+/// stop where five bring less than a share of what separates the bound from the best answer.
 constexpr int k_root_passes = 200;
 constexpr int k_node_passes = 10;
-constexpr int k_passes_between_guesses = 10;
+constexpr int k_passes_between_guesses = 5;
 constexpr Ticks k_worthwhile_share = 10;
 
 /// Partial assignments are searched where less is missing than this part of what an operation costs
@@ -41,9 +41,6 @@ BranchAndBound::BranchAndBound(const Reduction& reduction, const Component& comp
       most_states_(most_states) {}
 
 void BranchAndBound::start() {
-  for (std::vector<int>& placement : simple_placements(problem_)) {
-    offer(improved(problem_, std::move(placement)));
-  }
   next_ = examine(Node{}, k_root_passes);
   result_.bound = next_ ? next_->bound : result_.cost;
   for (int op = 0; op < std::ssize(problem_.ops); ++op) {
@@ -93,7 +90,15 @@ void BranchAndBound::offer(const std::vector<int>& states) {
   for (std::size_t k = 0; k < problem_.ops.size(); ++k) {
     placement.push_back(static_cast<int>(graph_.value(k, states)));
   }
-  offer(local_search_.improved(std::move(placement)));
+  FoundPlacement found = improved(problem_, std::move(placement));
+  const bool is_close = found.cost < k_infinite && found.cost - result_.cost <= missing() / 2;
+  offer(is_close ? local_search_.pushed(std::move(found)) : std::move(found));
+}
+
+void BranchAndBound::offer_simple_placements() {
+  for (std::vector<int>& placement : simple_placements(problem_)) {
+    offer(improved(problem_, std::move(placement)));
+  }
 }
 
 void BranchAndBound::offer(FoundPlacement found) {
@@ -144,6 +149,7 @@ void BranchAndBound::tighten(Node& node, int passes) {
     if (missing() <= 0) return;
     guess_ = dual_.guess();
     offer(guess_);
+    if (result_.cost >= k_infinite) offer_simple_placements();
     if (search_partial_assignments(node)) {
       node.bound = result_.cost;
       return;

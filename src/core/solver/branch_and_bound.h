@@ -75,6 +75,7 @@ class BranchAndBound {
   void leave_out_dear_choices();
   bool is_in_answer(int op, int backend) const;
   void offer(const std::vector<int>& states);
+  void offer_simple_placements();
   void offer(FoundPlacement found);
   bool spent() const { return result_.states >= most_states_; }
   Ticks missing() const { return result_.cost - dual_.bound(); }

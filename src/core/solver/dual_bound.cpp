@@ -52,6 +52,7 @@ void DualBound::add_function(const Table& table) {
     function.message[k] = now_.messages.size();
     now_.messages.resize(now_.messages.size() + graph_.variables[table.scope[k]].values.size(), 0);
   }
+  function.row = rows_.size();
   std::array<std::uint16_t, k_most_variables> at{};
   for (const Ticks cost : table.costs) {
     if (!cannot_be(cost)) {
@@ -60,6 +61,7 @@ void DualBound::add_function(const Table& table) {
       least = std::min(least, cost);
     }
     for (int k = function.variables; k-- > 0;) {
+      if (k == 0) rows_.push_back(costs_.size());
       if (++at[k] < graph_.variables[table.scope[k]].states()) break;
       at[k] = 0;
     }
@@ -89,7 +91,7 @@ void DualBound::set_order() {
   for (int f = 0; f < std::ssize(functions_); ++f) {
     const Function& function = functions_[f];
     for (int k = 0; k < function.variables; ++k) {
-      Place place{f, k, false, false};
+      Place place{f, k, false, false, function.message[k]};
       for (int other = 0; other < function.variables; ++other) {
         place.ahead |= position[function.scope[other]] > position[function.scope[k]];
         place.behind |= position[function.scope[other]] < position[function.scope[k]];
@@ -103,26 +105,46 @@ void DualBound::set_order() {
 /// variable.
 void DualBound::find_minima(const Place& place, Ticks* result) const {
   const Function& function = functions_[place.function];
-  std::fill_n(result, states_of(function.scope[place.index]), k_infinite);
   const int a = place.index == 0 ? 1 : 0;
-  const std::size_t end = function.end;
-  const Ticks* costs = costs_.data();
-  const std::uint16_t* own = states_[place.index].data();
   const std::uint16_t* of_a = states_[a].data();
   const Ticks* to_a = &now_.messages[function.message[a]];
   if (function.variables == 2) {
-    for (std::size_t e = function.begin; e < end; ++e) {
-      Ticks& least = result[own[e]];
-      least = std::min(least, costs[e] + to_a[of_a[e]]);
-    }
-    return;
+    return find_minima(
+        place,
+        [costs = costs_.data(), of_a, to_a](std::size_t e) { return costs[e] + to_a[of_a[e]]; },
+        result);
   }
   const int b = place.index == 2 ? 1 : 2;
   const std::uint16_t* of_b = states_[b].data();
   const Ticks* to_b = &now_.messages[function.message[b]];
-  for (std::size_t e = function.begin; e < end; ++e) {
+  find_minima(
+      place,
+      [costs = costs_.data(), of_a, to_a, of_b, to_b](std::size_t e) {
+        return costs[e] + to_a[of_a[e]] + to_b[of_b[e]];
+      },
+      result);
+}
+
+/// The same with entries that cost what `cost` says.
+template <typename Cost>
+void DualBound::find_minima(const Place& place, Cost cost, Ticks* result) const {
+  const Function& function = functions_[place.function];
+  const int states = states_of(function.scope[place.index]);
+  std::size_t e = function.begin;
+  if (place.index == 0) {
+    const std::size_t* row_end = &rows_[function.row];
+    for (int s = 0; s < states; ++s) {
+      Ticks least = k_infinite;
+      for (const std::size_t end = row_end[s]; e < end; ++e) least = std::min(least, cost(e));
+      result[s] = least;
+    }
+    return;
+  }
+  std::fill_n(result, states, k_infinite);
+  const std::uint16_t* own = states_[place.index].data();
+  for (const std::size_t end = function.end; e < end; ++e) {
     Ticks& least = result[own[e]];
-    least = std::min(least, costs[e] + to_a[of_a[e]] + to_b[of_b[e]]);
+    least = std::min(least, cost(e));
   }
 }
 
@@ -135,7 +157,7 @@ void DualBound::visit(int v, bool forwards) {
   Ticks* minima = minima_.data();
   for (const Place& place : places) {
     find_minima(place, minima);
-    const Ticks* message = &now_.messages[functions_[place.function].message[place.index]];
+    const Ticks* message = &now_.messages[place.message];
     for (int s = 0; s < states; ++s) {
       own[s] = cannot_be(minima[s]) ? k_infinite : join(own[s], minima[s] + message[s]);
     }
@@ -151,8 +173,7 @@ void DualBound::visit(int v, bool forwards) {
   }
   minima = minima_.data();
   for (const Place& place : places) {
-    const Function& function = functions_[place.function];
-    Ticks* message = &now_.messages[function.message[place.index]];
+    Ticks* message = &now_.messages[place.message];
     const bool gets = forwards ? place.ahead : place.behind;
     Ticks least = k_infinite;
     for (int s = 0; s < states; ++s) {
@@ -192,7 +213,7 @@ void DualBound::exclude(int variable, int state) {
   const auto offset = static_cast<std::size_t>(state);
   now_.own[own_at_[variable] + offset] = k_infinite;
   for (const Place& place : places_[variable]) {
-    now_.messages[functions_[place.function].message[place.index] + offset] = k_infinite;
+    now_.messages[place.message + offset] = k_infinite;
   }
 }
 
@@ -213,8 +234,7 @@ std::vector<std::vector<Ticks>> DualBound::bounds_with() const {
     with.resize(bound.size());
     for (const Place& place : places_[v]) {
       find_minima(place, with.data());
-      const Function& function = functions_[place.function];
-      const Ticks* message = &now_.messages[function.message[place.index]];
+      const Ticks* message = &now_.messages[place.message];
       for (std::size_t s = 0; s < with.size(); ++s) {
         bound[s] = join(bound[s], join(with[s], message[s] - now_.least[place.function]));
       }
@@ -323,7 +343,7 @@ std::vector<Ticks> DualBound::doubt(const std::vector<int>& states) const {
   for (int f = 0; f < std::ssize(functions_); ++f) {
     const Function& function = functions_[f];
     with.resize(static_cast<std::size_t>(states_of(function.scope[0])));
-    find_minima({f, 0, false, false}, states, with.data());
+    find_minima({f, 0, false, false, 0}, states, with.data());
     const Ticks cost = with[static_cast<std::size_t>(states[function.scope[0]])];
     const Ticks off = std::min(cost - now_.least[f], k_infinite);
     for (int k = 0; k < function.variables; ++k) {

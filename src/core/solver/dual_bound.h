@@ -68,8 +68,9 @@ class DualBound {
     int variables = 0;
     std::array<int, k_most_variables> scope{};
     std::array<std::size_t, k_most_variables> message{};  ///< where each variable's messages start
-    std::size_t begin = 0;                                ///< of its entries
+    std::size_t begin = 0;  ///< of its entries, which are in the order of its variables' states
     std::size_t end = 0;
+    std::size_t row = 0;  ///< in rows_, of the first variable's first state
   };
 
   /// A function of a variable, and which of its variables that is.
@@ -78,6 +79,7 @@ class DualBound {
     int index = 0;
     bool ahead = false;  ///< another variable of the function comes later in the order
     bool behind = false;
+    std::size_t message = 0;  ///< where the variable's messages to the function start
   };
 
   void add_function(const Table& table);
@@ -86,6 +88,8 @@ class DualBound {
   Ticks sum_of_minima() const;
   Ticks cost_of(const Function& function, std::size_t entry) const;
   void find_minima(const Place& place, Ticks* result) const;
+  template <typename Cost>
+  void find_minima(const Place& place, Cost cost, Ticks* result) const;
   void find_minima(const Place& place, const std::vector<int>& states, Ticks* result) const;
   Ticks least_own(int v) const;
   Table slack_of(int f, const std::vector<std::vector<int>>& numbers) const;
@@ -94,7 +98,8 @@ class DualBound {
   const FactorGraph& graph_;
   std::vector<std::size_t> own_at_;  ///< per variable: where its states start
   std::vector<Function> functions_;
-  std::vector<Ticks> costs_;  ///< of all functions' entries, as they were at first
+  std::vector<std::size_t> rows_;  ///< where the entries of each state of the first variable end
+  std::vector<Ticks> costs_;       ///< of all functions' entries, as they were at first
   std::array<std::vector<std::uint16_t>, k_most_variables> states_;  ///< of each entry's variables
   Position now_;
   std::vector<std::vector<Place>> places_;  ///< per variable

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <queue>
 #include <utility>
 
@@ -21,7 +22,11 @@ class Eliminator {
     neighbours_.resize(graph.variables.size());
     gone_.assign(graph.variables.size(), false);
     mark_.assign(graph.variables.size(), 0);
-    for (const Factor& factor : graph.factors) connect_all(factor.scope);
+    for (const Factor& factor : graph.factors) {
+      std::vector<int> scope = factor.scope;
+      std::sort(scope.begin(), scope.end());
+      connect_all(scope);
+    }
   }
 
   std::optional<EliminationOrder> run(std::uint64_t table_limit, std::uint64_t total_limit) {
@@ -46,16 +51,14 @@ class Eliminator {
  private:
   using Key = std::pair<std::uint64_t, std::uint64_t>;
 
-  static void insert(std::vector<int>& sorted, int value) {
-    const auto place = std::lower_bound(sorted.begin(), sorted.end(), value);
-    if (place == sorted.end() || *place != value) sorted.insert(place, value);
-  }
-
+  /// `variables` ascending.
   void connect_all(const std::vector<int>& variables) {
-    for (const int a : variables) {
-      for (const int b : variables) {
-        if (a != b) insert(neighbours_[a], b);
-      }
+    for (const int v : variables) {
+      merged_.clear();
+      std::set_union(neighbours_[v].begin(), neighbours_[v].end(), variables.begin(),
+                     variables.end(), std::back_inserter(merged_));
+      merged_.erase(std::lower_bound(merged_.begin(), merged_.end(), v));
+      neighbours_[v].assign(merged_.begin(), merged_.end());
     }
   }
 
@@ -122,6 +125,7 @@ class Eliminator {
   const FactorGraph& graph_;
   EliminationRule rule_;
   std::vector<std::vector<int>> neighbours_;  ///< of variables that are left, sorted
+  std::vector<int> merged_;                   ///< kept to save allocations
   std::vector<bool> gone_;
   std::vector<std::uint64_t> mark_;  ///< the round of new_edges() that saw it last
   std::uint64_t round_ = 0;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace stab::solver {
 namespace {
@@ -17,7 +18,11 @@ int weight(std::size_t states) {
 class FrontierOrder {
  public:
   explicit FrontierOrder(const SlackGraph& graph)
-      : graph_(graph), functions_of_(graph.states.size()), waiting_(graph.states.size(), 0) {
+      : graph_(graph),
+        functions_of_(graph.states.size()),
+        waiting_(graph.states.size(), 0),
+        is_taken_(graph.states.size(), false),
+        is_reached_(graph.states.size(), false) {
     for (int f = 0; f < std::ssize(graph.functions); ++f) {
       open_.push_back(static_cast<int>(graph.functions[f].scope.size()));
       for (const int v : graph.functions[f].scope) {
@@ -26,26 +31,31 @@ class FrontierOrder {
       }
     }
     for (int v = 0; v < std::ssize(graph.states); ++v) {
-      left_.push_back(v);
       weights_.push_back(weight(graph.states_of(v)));
     }
   }
 
   std::vector<int> run() {
-    while (!left_.empty()) take(cheapest());
+    for (int v = 0; v < std::ssize(waiting_); ++v) {
+      if (graph_.states_of(v) == 1) take(v);
+    }
+    for (int v = 0; v < std::ssize(waiting_); ++v) {
+      if (is_taken_[v]) continue;
+      take(v);
+      while (!reached_.empty()) take(cheapest());
+    }
     return std::move(order_);
   }
 
  private:
-  /// Position in left_.
-  std::size_t cheapest() {
-    std::size_t best = 0;
-    int least = growth(left_.front());
-    for (std::size_t k = 1; k < left_.size(); ++k) {
-      const int now = growth(left_[k]);
-      if (now >= least) continue;
+  /// Of the variables that share a function with one that is assigned.
+  int cheapest() {
+    int best = -1, least = 0;
+    for (const int v : reached_) {
+      const int now = growth(v);
+      if (best >= 0 && std::pair(now, v) >= std::pair(least, best)) continue;
       least = now;
-      best = k;
+      best = v;
     }
     return best;
   }
@@ -68,14 +78,23 @@ class FrontierOrder {
     return own_waiting > 0 ? growth + weights_[v] : growth;
   }
 
-  void take(std::size_t position) {
-    const int v = left_[position];
-    left_.erase(left_.begin() + static_cast<std::ptrdiff_t>(position));
+  void take(int v) {
+    is_taken_[v] = true;
+    std::erase(reached_, v);
     for (const int f : functions_of_[v]) {
-      if (--open_[f] > 0) continue;
-      for (const int other : graph_.functions[f].scope) --waiting_[other];
+      --open_[f];
+      for (const int other : graph_.functions[f].scope) {
+        if (open_[f] == 0) --waiting_[other];
+        if (!is_taken_[other]) reach(other);
+      }
     }
     order_.push_back(v);
+  }
+
+  void reach(int v) {
+    if (graph_.states_of(v) == 1 || is_reached_[v]) return;
+    is_reached_[v] = true;
+    reached_.push_back(v);
   }
 
   const SlackGraph& graph_;
@@ -83,7 +102,9 @@ class FrontierOrder {
   std::vector<int> open_;     ///< per function: variables not yet assigned
   std::vector<int> waiting_;  ///< per variable: functions not yet complete
   std::vector<int> weights_;
-  std::vector<int> left_;
+  std::vector<bool> is_taken_;
+  std::vector<bool> is_reached_;
+  std::vector<int> reached_;  ///< not taken
   std::vector<int> order_;
 };
 

@@ -81,9 +81,7 @@ FoundPlacement improved(const PlacementProblem& problem, std::vector<int> placem
 LocalSearch::LocalSearch(const PlacementProblem& problem)
     : problem_(problem), neighbours_(neighbours_of(problem)) {}
 
-FoundPlacement LocalSearch::improved(std::vector<int> placement) const {
-  FoundPlacement found = solver::improved(problem_, std::move(placement));
-  if (found.cost >= k_infinite) return found;
+FoundPlacement LocalSearch::pushed(FoundPlacement found) const {
   PlacementMoves moves(problem_, std::move(found.placement));
   bool moved = true;
   while (moved) {

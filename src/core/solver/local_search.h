@@ -22,14 +22,15 @@ struct FoundPlacement {
 /// Moves single operations while that makes a placement cheaper. An impossible one stays as it is.
 FoundPlacement improved(const PlacementProblem& problem, std::vector<int> placement);
 
-/// The same, then moves single operations against that and lets their neighbours follow, as long as
-/// that makes the whole cheaper: slower and better. For many placements of one problem, which must
+/// Moves single operations against that and lets their neighbours follow, as long as that makes the
+/// whole cheaper: slower and better than improved(). For many placements of one problem, which must
 /// outlive it.
 class LocalSearch {
  public:
   explicit LocalSearch(const PlacementProblem& problem);
 
-  FoundPlacement improved(std::vector<int> placement) const;
+  /// `found` must be possible.
+  FoundPlacement pushed(FoundPlacement found) const;
 
  private:
   Ticks push(PlacementMoves& moves, int op, int backend) const;

@@ -88,9 +88,10 @@ class Elimination {
     for (std::size_t row = 0; row < rows; ++row) {
       std::fill_n(sums, own, 0);
       for (const Walk& walk : walks) {
+        const Ticks* cost = walk.at;
         const std::size_t step = walk.steps.back();
-        for (std::size_t s = 0; s < own; ++s)
-          sums[s] = std::min(sums[s] + walk.at[s * step], limit_);
+        for (std::size_t s = 0; s < own; ++s, cost += step)
+          sums[s] = std::min(sums[s] + *cost, limit_);
       }
       sums += own;
       for (std::size_t k = axes - 1; k-- > 0;) {
