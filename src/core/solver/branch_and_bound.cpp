@@ -91,8 +91,10 @@ void BranchAndBound::offer(const std::vector<int>& states) {
     placement.push_back(static_cast<int>(graph_.value(k, states)));
   }
   FoundPlacement found = improved(problem_, std::move(placement));
-  const bool is_close = found.cost < k_infinite && found.cost - result_.cost <= missing() / 2;
-  offer(is_close ? local_search_.pushed(std::move(found)) : std::move(found));
+  if (found.cost >= k_infinite || found.cost - result_.cost > missing() / 2) return;
+  if (found.placement == result_.placement || found.placement == last_pushed_) return;
+  last_pushed_ = found.placement;
+  offer(local_search_.pushed(std::move(found)));
 }
 
 void BranchAndBound::offer_simple_placements() {

@@ -86,6 +86,7 @@ class BranchAndBound {
   const LocalSearch local_search_;
   std::uint64_t most_states_;
   std::vector<int> guess_;
+  std::vector<int> last_pushed_;  ///< placement that the local search started from
   int choices_ = 0;
   int left_out_ = 0;
   std::optional<Node> next_;

@@ -80,21 +80,16 @@ class Elimination {
 
   /// The sums of what the walks see, at most the limit.
   void combine(std::vector<Walk> walks, const std::vector<int>& scope, Ticks* sums) const {
-    const std::size_t axes = scope.size();
-    const std::size_t own = graph_.states_of(scope.back());
-    std::size_t rows = 1;
-    for (std::size_t k = 0; k + 1 < axes; ++k) rows *= graph_.states_of(scope[k]);
-    std::vector<std::size_t> at(axes, 0);
-    for (std::size_t row = 0; row < rows; ++row) {
-      std::fill_n(sums, own, 0);
-      for (const Walk& walk : walks) {
-        const Ticks* cost = walk.at;
-        const std::size_t step = walk.steps.back();
-        for (std::size_t s = 0; s < own; ++s, cost += step)
-          sums[s] = std::min(sums[s] + *cost, limit_);
-      }
-      sums += own;
-      for (std::size_t k = axes - 1; k-- > 0;) {
+    const std::size_t outer = scope.size() < 2 ? 0 : scope.size() - 2;
+    const std::size_t rows = scope.size() < 2 ? 1 : graph_.states_of(scope[outer]);
+    const std::size_t block = rows * graph_.states_of(scope.back());
+    std::size_t blocks = 1;
+    for (std::size_t k = 0; k < outer; ++k) blocks *= graph_.states_of(scope[k]);
+    std::vector<std::size_t> at(outer, 0);
+    for (std::size_t left = blocks; left > 0; --left, sums += block) {
+      std::fill_n(sums, block, 0);
+      for (const Walk& walk : walks) add_block(walk, walk.steps[outer], rows, block / rows, sums);
+      for (std::size_t k = outer; k-- > 0;) {
         const bool wraps = ++at[k] == graph_.states_of(scope[k]);
         for (Walk& walk : walks) {
           walk.at += walk.steps[k];
@@ -103,6 +98,17 @@ class Elimination {
         if (!wraps) break;
         at[k] = 0;
       }
+    }
+  }
+
+  /// Adds what a walk sees while the states of the last two variables change.
+  void add_block(const Walk& walk, std::size_t row_step, std::size_t rows, std::size_t own,
+                 Ticks* sums) const {
+    const std::size_t step = walk.steps.back();
+    for (std::size_t row = 0; row < rows; ++row, sums += own) {
+      const Ticks* cost = walk.at + row * row_step;
+      for (std::size_t s = 0; s < own; ++s, cost += step)
+        sums[s] = std::min(sums[s] + *cost, limit_);
     }
   }
 
