@@ -96,44 +96,50 @@ class FrontierSearch {
     return result;
   }
 
+  /// False when that takes more labels, or longer keys, than there may be.
   bool assign(std::size_t step) {
     const int v = order_[step];
     std::vector<Term> terms;
     for (const Increase& increase : buckets_.increases[v]) terms.push_back(term_of(increase));
-    Key kept;
-    kept.fill(~std::uint64_t{0});
-    bool stays = true;
-    for (const int left : leaving_[step]) {
-      if (left == v) {
-        stays = false;
-        continue;
-      }
-      kept[slots_[left].word] &= ~slots_[left].mask();
-      used_[slots_[left].word] &= ~slots_[left].mask();
+    const std::vector<int>& leaving = leaving_[step];
+    const bool stays = std::find(leaving.begin(), leaving.end(), v) == leaving.end();
+    for (const int left : leaving) {
+      if (left != v) used_[slots_[left].word] &= ~slots_[left].mask();
     }
+    const Key kept = used_;
     if (stays && !find_slot(v)) return false;
-    const std::vector<Label>& before = layers_.back();
-    labels_ += before.size() * graph_.states_of(v);
+    labels_ += layers_.back().size() * graph_.states_of(v);
     if (labels_ > most_labels_) return false;
-    std::vector<Label> after;
-    const Slot slot = slots_[v];
-    const std::size_t states = graph_.states_of(v);
-    for (std::uint32_t k = 0; k < before.size(); ++k) {
-      const Label& label = before[k];
-      rows_.clear();
-      for (const Term& term : terms) rows_.push_back(term.row(label.key));
-      for (std::size_t s = 0; s < states; ++s) {
-        Ticks slack = label.slack;
-        for (const Ticks* row : rows_) slack += row[s];
-        if (slack >= limit_) continue;
-        Label& next = after.emplace_back(Label{label.key, slack, k, static_cast<std::uint32_t>(s)});
-        for (int word = 0; word < k_key_words; ++word) next.key[word] &= kept[word];
-        if (stays) next.key[slot.word] |= static_cast<std::uint64_t>(s) << slot.shift;
-      }
-    }
-    if (!leaving_[step].empty()) merge(after);
+    std::vector<Label> after = extend(v, terms, kept);
+    if (!leaving.empty()) merge(after);
     layers_.push_back(std::move(after));
     return true;
+  }
+
+  /// The labels of the last layer with each state of `v`; of their keys only what is `kept` stays.
+  std::vector<Label> extend(int v, const std::vector<Term>& terms, const Key& kept) {
+    const std::vector<Label>& before = layers_.back();
+    const std::size_t states = graph_.states_of(v);
+    const Slot slot = slots_[v];  // of no bits where v does not stay
+    std::vector<Label> after;
+    std::vector<const Ticks*> rows(terms.size());
+    for (std::uint32_t k = 0; k < before.size(); ++k) {
+      Label next = before[k];
+      for (int word = 0; word < k_key_words; ++word) next.key[word] &= kept[word];
+      const std::uint64_t others = next.key[slot.word];
+      next.parent = k;
+      for (std::size_t t = 0; t < terms.size(); ++t) rows[t] = terms[t].row(before[k].key);
+      for (std::size_t s = 0; s < states; ++s) {
+        next.slack = before[k].slack;
+        for (const Ticks* row : rows) next.slack += row[s];
+        if (next.slack >= limit_) continue;
+        next.state = static_cast<std::uint32_t>(s);
+        next.key[slot.word] =
+            others | ((static_cast<std::uint64_t>(s) << slot.shift) & slot.mask());
+        after.push_back(next);
+      }
+    }
+    return after;
   }
 
   /// Slot of bits that no variable of the frontier has.
@@ -188,7 +194,6 @@ class FrontierSearch {
   std::vector<std::vector<int>> leaving_;  ///< per step: variables that no later one asks for
   Key used_{};                             ///< bits of the key that variables of the frontier have
   std::vector<std::vector<Label>> layers_;
-  std::vector<const Ticks*> rows_;
   std::vector<std::uint32_t> table_;
   std::uint64_t labels_ = 0;
 };
