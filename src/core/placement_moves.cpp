@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stab/core/placement_moves.h"
 
+#include <cstddef>
 #include <utility>
 
 namespace stab {
@@ -20,17 +21,12 @@ Ticks plus(Ticks a, Ticks b) {
 PlacementMoves::PlacementMoves(const PlacementProblem& problem, std::vector<int> placement)
     : problem_(&problem),
       placement_(std::move(placement)),
-      reads_(problem.ops.size()),
-      writes_(problem.ops.size()),
-      readers_on_(problem.tensors.size(), std::vector<int>(problem.backends + 1, 0)) {
+      tensors_(problem),
+      readers_on_(problem.tensors.size() * static_cast<std::size_t>(problem.backends + 1), 0) {
   for (int t = 0; t < std::ssize(problem.tensors); ++t) {
     const PlacementTensor& tensor = problem.tensors[t];
-    if (tensor.producer != k_builtin) writes_[tensor.producer].push_back(t);
-    if (tensor.graph_output) ++readers_on_[t][problem.builtin()];
-    for (const int reader : tensor.readers) {
-      reads_[reader].push_back(t);
-      ++readers_on_[t][placement_[reader]];
-    }
+    if (tensor.graph_output) ++readers_on_[place(t, problem.builtin())];
+    for (const int reader : tensor.readers) ++readers_on_[place(t, placement_[reader])];
   }
 }
 
@@ -39,8 +35,8 @@ Ticks PlacementMoves::change(int op, int backend) const {
   const std::vector<Ticks>& cost = problem_->ops[op].cost;
   if (cost[backend] == k_impossible) return k_impossible;
   Ticks change = minus(cost[backend], cost[placement_[op]]);
-  for (const int t : reads_[op]) change = plus(change, change_as_reader(t, op, backend));
-  for (const int t : writes_[op]) change = plus(change, change_as_producer(t, backend));
+  for (const int t : tensors_.read_by(op)) change = plus(change, change_as_reader(t, op, backend));
+  for (const int t : tensors_.made_by(op)) change = plus(change, change_as_producer(t, backend));
   return change;
 }
 
@@ -52,8 +48,10 @@ int PlacementMoves::location_of_producer(int t) const {
 Ticks PlacementMoves::change_as_reader(int t, int op, int backend) const {
   const int from = location_of_producer(t);
   const int before = placement_[op];
-  const Ticks spared = readers_on_[t][before] == 1 ? problem_->copy_cost(t, from, before) : 0;
-  const Ticks added = readers_on_[t][backend] == 0 ? problem_->copy_cost(t, from, backend) : 0;
+  const Ticks spared =
+      readers_on_[place(t, before)] == 1 ? problem_->copy_cost(t, from, before) : 0;
+  const Ticks added =
+      readers_on_[place(t, backend)] == 0 ? problem_->copy_cost(t, from, backend) : 0;
   return minus(added, spared);
 }
 
@@ -61,7 +59,7 @@ Ticks PlacementMoves::change_as_producer(int t, int backend) const {
   const int before = location_of_producer(t);
   Ticks change = 0;
   for (int to = 0; to <= problem_->builtin(); ++to) {
-    if (readers_on_[t][to] == 0) continue;
+    if (readers_on_[place(t, to)] == 0) continue;
     change = plus(change,
                   minus(problem_->copy_cost(t, backend, to), problem_->copy_cost(t, before, to)));
   }
@@ -70,18 +68,18 @@ Ticks PlacementMoves::change_as_producer(int t, int backend) const {
 
 int PlacementMoves::neighbours_on(int op, int backend) const {
   int count = 0;
-  for (const int t : reads_[op]) {
+  for (const int t : tensors_.read_by(op)) {
     const int producer = problem_->tensors[t].producer;
     count += producer != k_builtin && placement_[producer] == backend;
   }
-  for (const int t : writes_[op]) count += readers_on_[t][backend];
+  for (const int t : tensors_.made_by(op)) count += readers_on_[place(t, backend)];
   return count;
 }
 
 void PlacementMoves::move(int op, int backend) {
-  for (const int t : reads_[op]) {
-    --readers_on_[t][placement_[op]];
-    ++readers_on_[t][backend];
+  for (const int t : tensors_.read_by(op)) {
+    --readers_on_[place(t, placement_[op])];
+    ++readers_on_[place(t, backend)];
   }
   placement_[op] = backend;
 }

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "stab/core/op_tensors.h"
 #include "stab/core/placement_problem.h"
 
 namespace stab {
@@ -32,12 +33,12 @@ class PlacementMoves {
   Ticks change_as_reader(int t, int op, int backend) const;
   Ticks change_as_producer(int t, int backend) const;
   int location_of_producer(int t) const;
+  int place(int t, int location) const { return t * (problem_->backends + 1) + location; }
 
   const PlacementProblem* problem_;
   std::vector<int> placement_;
-  std::vector<std::vector<int>> reads_;
-  std::vector<std::vector<int>> writes_;
-  std::vector<std::vector<int>> readers_on_;  ///< per tensor and location
+  OpTensors tensors_;
+  std::vector<int> readers_on_;  ///< per tensor and location
 };
 
 }  // namespace stab

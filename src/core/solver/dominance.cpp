@@ -21,10 +21,10 @@ bool Reduction::dominated(int op, int backend, int by) const {
     worst = change >= k_infinite ? k_infinite : std::max(worst + change, -k_infinite);
     return worst < k_infinite;
   };
-  for (const int t : reads_[op]) {
+  for (const int t : of_op_.read_by(op)) {
     if (!tensors_[t].closed && !include(worst_as_reader(t, backend, by))) return false;
   }
-  for (const int t : writes_[op]) {
+  for (const int t : of_op_.made_by(op)) {
     if (!tensors_[t].closed && !include(worst_as_producer(t, backend, by))) return false;
   }
   return worst < 0 || (worst == 0 && by < backend);

@@ -19,9 +19,9 @@ constexpr std::size_t k_telling_encodings = 2;
 
 std::vector<Encoding> encodings_that_differ(const Reduction& reduction,
                                             const Component& component) {
-  std::size_t most_readers = 0;
+  int most_readers = 0;
   for (const int t : component.tensors) {
-    most_readers = std::max(most_readers, reduction.open_readers(t).size());
+    most_readers = std::max(most_readers, reduction.tensors()[t].open_readers);
   }
   std::vector<Encoding> encodings = {{SharedTensor::offer, 2}};
   if (most_readers > 2) encodings.push_back({SharedTensor::unite, 2});

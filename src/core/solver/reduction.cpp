@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <span>
 
 #include "stab/core/error.h"
 
@@ -36,8 +37,7 @@ Reduction::Reduction(const PlacementProblem& problem, Scaling scaling)
     : problem_(&problem),
       ops_(problem.ops.size()),
       tensors_(problem.tensors.size()),
-      reads_(problem.ops.size()),
-      writes_(problem.ops.size()),
+      of_op_(problem),
       queued_(problem.ops.size(), false) {
   scale_costs(scaling);
   read_tensors();
@@ -59,7 +59,7 @@ void Reduction::scale_costs(Scaling scaling) {
   }
   for (std::size_t i = 0; i < ops_.size(); ++i) {
     const PlacementOp& op = problem_->ops[i];
-    ops_[i].cost.assign(problem_->backends, k_infinite);
+    ops_[i].cost.fill(k_infinite);
     for (int b = 0; b < problem_->backends; ++b) {
       if (op.cost[b] == k_impossible) continue;
       ops_[i].cost[b] = op.cost[b] * scale_ + (b == op.preferred ? 0 : tie);
@@ -75,10 +75,7 @@ void Reduction::read_tensors() {
     tensor.producer = source.producer;
     tensor.from = problem_->builtin();
     tensor.open_readers = static_cast<int>(source.readers.size());
-    tensor.possible.assign(problem_->backends, 0);
-    if (source.producer != k_builtin) writes_[source.producer].push_back(t);
     for (const int reader : source.readers) {
-      reads_[reader].push_back(t);
       for (int b = 0; b < problem_->backends; ++b)
         tensor.possible[b] += has(ops_[reader].domain, b);
     }
@@ -136,12 +133,12 @@ void Reduction::restrict_domain(int op) {
 
 void Reduction::remove_choice(int op, int backend) {
   ops_[op].domain &= ~(1U << backend);
-  for (const int t : reads_[op]) {
+  for (const int t : of_op_.read_by(op)) {
     --tensors_[t].possible[backend];
     close_if_settled(t);
     enqueue_around(t);
   }
-  for (const int t : writes_[op]) {
+  for (const int t : of_op_.made_by(op)) {
     close_if_settled(t);
     enqueue_around(t);
   }
@@ -152,18 +149,18 @@ void Reduction::decide(int op) {
   decided.chosen = std::countr_zero(decided.domain);
   decided_cost_ = add(decided_cost_, decided.cost[decided.chosen]);
   ++decided_;
-  for (const int t : writes_[op]) {
+  for (const int t : of_op_.made_by(op)) {
     tensors_[t].producer = k_builtin;
     tensors_[t].from = decided.chosen;
   }
-  for (const int t : reads_[op]) {
+  for (const int t : of_op_.read_by(op)) {
     if (tensors_[t].closed) continue;
     --tensors_[t].open_readers;
     --tensors_[t].possible[decided.chosen];
     pay(t, decided.chosen);
   }
-  for (const std::vector<int>* side : {&reads_[op], &writes_[op]}) {
-    for (const int t : *side) {
+  for (const std::span<const int> side : {of_op_.read_by(op), of_op_.made_by(op)}) {
+    for (const int t : side) {
       close_if_settled(t);
       enqueue_around(t);
     }

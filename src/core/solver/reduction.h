@@ -3,11 +3,13 @@
 // dominated choices are out.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <vector>
 
 #include "core/solver/arithmetic.h"
+#include "stab/core/op_tensors.h"
 #include "stab/core/placement_problem.h"
 
 namespace stab::solver {
@@ -23,8 +25,8 @@ inline bool has(BackendSet set, int backend) {
 /// make it pay.
 struct OpenOp {
   BackendSet domain = 0;
-  std::vector<Ticks> cost;  ///< per backend
-  int chosen = -1;          ///< once decided
+  std::array<Ticks, k_max_backends> cost{};  ///< per backend
+  int chosen = -1;                           ///< once decided
 
   bool open() const { return chosen < 0; }
 };
@@ -35,8 +37,8 @@ struct OpenTensor {
   int from = 0;              ///< location of the data, when the producer is decided
   BackendSet paid = 0;       ///< targets that decided readers need anyway: free for the others
   int open_readers = 0;
-  std::vector<int> possible;  ///< per backend: how many open readers may go there
-  bool closed = false;        ///< its copies no longer depend on any open operation
+  std::array<int, k_max_backends> possible{};  ///< per backend: how many open readers may go there
+  bool closed = false;  ///< its copies no longer depend on any open operation
 };
 
 /// Connected operations and the tensors between them.
@@ -104,8 +106,7 @@ class Reduction {
   int decided_ = 0;
   std::vector<OpenOp> ops_;
   std::vector<OpenTensor> tensors_;
-  std::vector<std::vector<int>> reads_;  ///< per operation: tensors
-  std::vector<std::vector<int>> writes_;
+  OpTensors of_op_;
   std::deque<int> queue_;
   std::vector<bool> queued_;
 };
