@@ -2,6 +2,7 @@
 #include "stab/core/scheduler.h"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -23,7 +24,7 @@ using solver::Reduction;
 /// Elimination of more states per operation is put off until a search has left out choices, and
 /// starts anew when its root has left out one in so many.
 constexpr std::uint64_t k_dear_states = 1000;
-constexpr int k_worthwhile_share = 4;
+constexpr int k_narrow_share = 4;
 constexpr int k_most_narrowings = 3;
 
 /// Table entries that a search may look at below its root before a thorough look for a way of
@@ -45,7 +46,11 @@ class Solver {
     solution_.certificate.forced = reduction_.decided();
     for (const Component& component : reduction_.components()) {
       ++solution_.certificate.components;
-      solve(reduction_, component, all, 0);
+      if (solve(reduction_, component, all, 0) >= solver::k_infinite) {
+        throw Error(ErrorKind::input, "cannot place the operations", "",
+                    "no possible placement was found within the solver's limits",
+                    "--algorithm greedy");
+      }
     }
   }
 
@@ -77,37 +82,46 @@ class Solver {
     }
   }
 
-  void solve(const Reduction& reduction, const Component& component, const std::vector<int>& ops,
-             int narrowed) {
+  /// Places a component, and adds to the bound. Returns what the placement costs, k_infinite when
+  /// none was found within the limits.
+  Ticks solve(const Reduction& reduction, const Component& component, const std::vector<int>& ops,
+              int narrowed) {
     const std::uint64_t cheap = k_dear_states * component.ops.size();
     const solver::PlanningResult quick = solver::plan_elimination(
         reduction, component,
         {limits_.table_states, std::min(limits_.total_states, cheap), limits_.total_states},
         solver::PlanEffort::quick);
     if (quick.plan) return eliminate(component, ops, *quick.plan);
-    solver::BranchAndBound search(reduction, component, limits_.search_states);
-    search.start();
-    const bool is_narrow = search.left_out() * k_worthwhile_share >= search.choices();
-    if (!search.is_solved() && narrowed < k_most_narrowings && is_narrow) {
-      note(search.result());
-      return solve_narrowed(search.narrowed(), component, ops, narrowed);
+    auto search =
+        std::make_unique<solver::BranchAndBound>(reduction, component, limits_.search_states);
+    search->start();
+    const bool is_narrow = search->left_out() * k_narrow_share >= search->choices();
+    if (!search->is_solved() && narrowed < k_most_narrowings && is_narrow) {
+      const solver::SearchResult root = search->result();
+      const PlacementProblem rest = search->narrowed();
+      search.reset();  // large, and not needed any more
+      return solve_narrowed(rest, root, component, ops, narrowed);
     }
-    search.go_on(std::min(search.result().states + k_patience, limits_.search_states));
-    if (!search.is_solved() && !quick.is_hopeless) {
+    search->go_on(std::min(search->result().states + k_patience, limits_.search_states));
+    if (!search->is_solved() && !quick.is_hopeless) {
       const solver::PlanningResult thorough = solver::plan_elimination(
           reduction, component, {limits_.table_states, limits_.total_states, limits_.total_states},
           solver::PlanEffort::thorough);
       if (thorough.plan) {
-        note(search.result());
+        note(search->result());
         return eliminate(component, ops, *thorough.plan);
       }
     }
-    search.go_on(limits_.search_states);
-    take(search.result(), component, ops);
+    search->go_on(limits_.search_states);
+    const solver::SearchResult& found = search->result();
+    if (found.bound >= solver::k_infinite) throw_impossible();
+    note(found);
+    bound_ = solver::add(bound_, found.bound);
+    return place(found, component, ops);
   }
 
-  void eliminate(const Component& component, const std::vector<int>& ops,
-                 const solver::EliminationPlan& plan) {
+  Ticks eliminate(const Component& component, const std::vector<int>& ops,
+                  const solver::EliminationPlan& plan) {
     const solver::CheapestStates found = solver::eliminate(plan.graph, plan.order);
     if (found.cost >= solver::k_infinite) throw_impossible();
     note(SolveMethod::dynamic_programming, plan.order.width, plan.order.total_states);
@@ -115,28 +129,34 @@ class Solver {
       solution_.placement[ops[component.ops[k]]] = plan.backend(k, found.states);
     }
     bound_ = solver::add(bound_, found.cost);
+    return found.cost;
   }
 
-  /// Solves what is left of a component when choices are left out.
-  void solve_narrowed(const PlacementProblem& problem, const Component& component,
-                      const std::vector<int>& ops, int narrowed) {
+  /// Solves what is left of a component when the root of a search has left out choices; `root`:
+  /// what it found.
+  Ticks solve_narrowed(const PlacementProblem& problem, const solver::SearchResult& root,
+                       const Component& component, const std::vector<int>& ops, int narrowed) {
+    note(root);
     const Reduction rest(problem, solver::Scaling::none);
     if (!rest.feasible()) throw_impossible();
     std::vector<int> own;
     for (const int op : component.ops) own.push_back(ops[op]);
     take_decided(rest, own);
     bound_ = solver::add(bound_, rest.decided_cost());
-    for (const Component& part : rest.components()) solve(rest, part, own, narrowed + 1);
+    Ticks cost = rest.decided_cost();
+    for (const Component& part : rest.components()) {
+      cost = solver::add(cost, solve(rest, part, own, narrowed + 1));
+    }
+    // Where the parts ran out of what they may spend, the root may know better.
+    return cost <= root.cost ? cost : place(root, component, ops);
   }
 
-  void take(const solver::SearchResult& found, const Component& component,
-            const std::vector<int>& ops) {
-    if (found.cost >= solver::k_infinite) throw_impossible();
-    note(found);
-    for (std::size_t k = 0; k < component.ops.size(); ++k) {
+  Ticks place(const solver::SearchResult& found, const Component& component,
+              const std::vector<int>& ops) {
+    for (std::size_t k = 0; k < found.placement.size(); ++k) {
       solution_.placement[ops[component.ops[k]]] = found.placement[k];
     }
-    bound_ = solver::add(bound_, found.bound);
+    return found.cost;
   }
 
   void note(const solver::SearchResult& found) {

@@ -5,6 +5,7 @@
 
 #include <numeric>
 #include <random>
+#include <string>
 
 #include "stab/core/error.h"
 #include "support/consistency.h"
@@ -93,6 +94,41 @@ TEST(Scheduler, EqualsTryingEverythingWhereCopiesAreForbidden) {
     }
     if (HasFailure()) return;
   }
+}
+
+TEST(Scheduler, BoundsTheOptimumWhateverItMaySpend) {
+  int proven = 0, bounded = 0;
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937_64 random(seed);
+    const auto below = [&random](std::uint64_t limit) { return random() % limit; };
+    ProblemShape shape;
+    shape.ops = static_cast<int>(5 + below(4));
+    shape.backends = static_cast<int>(2 + below(3));
+    shape.most_inputs = static_cast<int>(2 + below(4));
+    shape.forbidden = below(2) == 0 ? 0.2 : 0;
+    const PlacementProblem problem = random_problem(random, shape);
+    SolverLimits limits;
+    limits.table_states = 1 + below(8);
+    limits.total_states = 1 + below(60);
+    limits.search_states = std::uint64_t{1} << below(14);
+    const Ticks optimum = try_all(problem).cost;
+    try {
+      const Solution solution = solve(problem, limits);
+      expect_consistent(problem, solution);
+      EXPECT_LE(solution.certificate.bound, optimum);
+      EXPECT_GE(solution.certificate.cost, optimum);
+      const bool optimal = solution.certificate.status == Certificate::Status::optimal;
+      EXPECT_TRUE(!optimal || solution.certificate.cost == optimum);
+      (optimal ? proven : bounded) += 1;
+    } catch (const Error& error) {
+      const bool gave_up = std::string(error.what()).find("limits") != std::string::npos;
+      EXPECT_TRUE(gave_up || optimum == k_impossible) << error.what();
+    }
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(proven, 1000);
+  EXPECT_GT(bounded, 50);
 }
 
 TEST(Scheduler, StaysOnOneBackendWhenMovingTensorsCostsMore) {

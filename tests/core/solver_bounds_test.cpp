@@ -20,6 +20,8 @@
 namespace stab::solver {
 namespace {
 
+constexpr std::uint64_t k_any = 1'000'000;  ///< entries
+
 int below(std::mt19937_64& random, int limit) {
   return static_cast<int>(random() % static_cast<std::uint64_t>(limit));
 }
@@ -164,7 +166,7 @@ TEST(FrontierSearch, FindsTheLeastSlackOrSaysThatTheLimitIsReached) {
     for (int pass = 0; pass < round % 4; ++pass) dual.improve();
     // Below, at and above the least cost.
     const Ticks limit = std::min(least, Ticks{1000}) - 5 + below(random, 20);
-    const SlackGraph slack = dual.slack(limit);
+    const SlackGraph slack = dual.slack(limit, k_any).value();
     if (limit <= slack.bound) continue;
     const std::size_t table_entries = round % 2 == 0 ? 1 + random() % 30 : 1'000'000;
     std::uint64_t entries = 0;
@@ -184,6 +186,19 @@ TEST(FrontierSearch, FindsTheLeastSlackOrSaysThatTheLimitIsReached) {
   EXPECT_GT(solved, 500);
 }
 
+TEST(DualBound, MakesNoTablesOfSlackThatAreTooLarge) {
+  std::mt19937_64 random(47);
+  for (int round = 0; round < 200; ++round) {
+    const FactorGraph graph = random_graph(random, 0);
+    const DualBound dual(graph);
+    const std::optional<SlackGraph> all = dual.slack(k_infinite, k_any);
+    std::uint64_t entries = 0;
+    for (const Table& table : all->functions) entries += table.costs.size();
+    EXPECT_TRUE(dual.slack(k_infinite, entries));
+    EXPECT_TRUE(entries == 0 || !dual.slack(k_infinite, entries - 1));
+  }
+}
+
 TEST(FrontierSearch, GivesUpWhereItMayNotSpendEnough) {
   std::mt19937_64 random(45);
   int given_up = 0;
@@ -191,7 +206,7 @@ TEST(FrontierSearch, GivesUpWhereItMayNotSpendEnough) {
     SCOPED_TRACE(round);
     const FactorGraph graph = random_graph(random, 0);
     const Ticks least = least_of(least_with(graph)[0]);
-    const SlackGraph slack = DualBound(graph).slack(k_infinite);
+    const SlackGraph slack = DualBound(graph).slack(k_infinite, k_any).value();
     std::uint64_t entries = 0;
     const std::uint64_t labels = 1 + random() % 100;
     const std::optional<LeastSlack> found =
@@ -211,7 +226,7 @@ TEST(MiniBuckets, BoundTheLeastSlackAndMeetItWhereTheTablesFit) {
     SCOPED_TRACE(round);
     const FactorGraph graph = random_graph(random, round % 3 == 0 ? 4 : 0);
     const Ticks least = least_of(least_with(graph)[0]);
-    const SlackGraph slack = DualBound(graph).slack(k_infinite);
+    const SlackGraph slack = DualBound(graph).slack(k_infinite, k_any).value();
     const std::vector<int> order = find_frontier_order(slack);
     const auto bound = [&](std::size_t table_entries) {
       return std::min(

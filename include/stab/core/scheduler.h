@@ -46,8 +46,10 @@ std::string_view to_string(Certificate::Status status);
 struct SolverLimits {
   std::uint64_t table_states = std::uint64_t{1}
                                << 23;  ///< largest single table (each entry takes 8 bytes)
-  std::uint64_t total_states = std::uint64_t{1} << 28;   ///< of all tables of one component
-  std::uint64_t search_states = std::uint64_t{1} << 29;  ///< of branch and bound over one component
+  std::uint64_t total_states = std::uint64_t{1} << 28;  ///< of all tables of one component
+  std::uint64_t search_states = std::uint64_t{1}
+                                << 29;  ///< of branch and bound over one component, or a part that
+                                        ///< is left of it when choices are left out
 };
 
 /// A backend per operation, and what is known about it.
@@ -57,16 +59,17 @@ struct Solution {
 };
 
 /// Solves the problem. Deterministic: of equally cheap answers it takes one with the most
-/// operations on their preferred backend, then moves operations to where their neighbours are, then
-/// to the first backend, as long as that costs nothing. Method: forced operations and dominated
-/// choices are removed, connected components are solved one by one by variable elimination along a
-/// min-fill order (Dechter, "Bucket elimination", 1999; series reductions are its steps of degree
-/// one and two). Where tables would be large, best-first branch and bound under a dual bound
-/// (Kolmogorov, "A new look at reweighted message passing", 2015) takes over: it removes choices
-/// that the bound excludes, after which elimination is tried again where that is many, and ends
-/// nodes by dynamic programming over the partial assignments that can still be better than the best
-/// answer (Morin and Marsten, "Branch-and-bound strategies for dynamic programming", 1976). Throws
-/// Error(input) when no placement is possible, Error(internal) when the problem is malformed.
+/// operations on their preferred backend (where it proves its answer), then moves operations to
+/// where their neighbours are, then to the first backend, as long as that costs nothing. Method:
+/// forced operations and dominated choices are removed, connected components are solved one by one
+/// by variable elimination along a min-fill order (Dechter, "Bucket elimination", 1999; series
+/// reductions are its steps of degree one and two). Where tables would be large, best-first branch
+/// and bound under a dual bound (Kolmogorov, "A new look at reweighted message passing", 2015)
+/// takes over: it removes choices that the bound excludes, after which elimination is tried again
+/// where that is many, and ends nodes by dynamic programming over the partial assignments that can
+/// still be better than the best answer (Morin and Marsten, "Branch-and-bound strategies for
+/// dynamic programming", 1976). Throws Error(input) when no placement is possible, or none was
+/// found within the limits, Error(internal) when the problem is malformed.
 Solution solve(const PlacementProblem& problem, const SolverLimits& limits = {});
 
 }  // namespace stab

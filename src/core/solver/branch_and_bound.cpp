@@ -16,7 +16,7 @@ namespace {
 constexpr int k_root_passes = 200;
 constexpr int k_node_passes = 10;
 constexpr int k_passes_between_guesses = 5;
-constexpr Ticks k_worthwhile_share = 10;
+constexpr Ticks k_worthwhile_gain = 10;
 
 /// Partial assignments are searched where less is missing than this part of what an operation costs
 /// on average, and half of what was missing the last time.
@@ -78,14 +78,15 @@ void BranchAndBound::go_on(std::uint64_t most_states) {
       next_ = open_.top();
       open_.pop();
     }
-    next_ = expand(*next_);
+    // A better answer may have been found among its siblings.
+    next_ = next_->bound < result_.cost ? expand(*next_) : std::nullopt;
   }
   result_.bound = result_.cost;
   if (next_) result_.bound = std::min(result_.bound, next_->bound);
   if (!open_.empty()) result_.bound = std::min(result_.bound, open_.top().bound);
 }
 
-void BranchAndBound::offer(const std::vector<int>& states) {
+void BranchAndBound::offer_improved(const std::vector<int>& states) {
   std::vector<int> placement;
   for (std::size_t k = 0; k < problem_.ops.size(); ++k) {
     placement.push_back(static_cast<int>(graph_.value(k, states)));
@@ -150,13 +151,13 @@ void BranchAndBound::tighten(Node& node, int passes) {
     if (pass % k_passes_between_guesses != 0 && !is_last) continue;
     if (missing() <= 0) return;
     guess_ = dual_.guess();
-    offer(guess_);
+    offer_improved(guess_);
     if (result_.cost >= k_infinite) offer_simple_placements();
     if (search_partial_assignments(node)) {
       node.bound = result_.cost;
       return;
     }
-    if (is_last || !worth_going_on(dual_.bound() - before, missing(), k_worthwhile_share)) return;
+    if (is_last || !worth_going_on(dual_.bound() - before, missing(), k_worthwhile_gain)) return;
     before = dual_.bound();
   }
 }
@@ -166,14 +167,12 @@ bool BranchAndBound::search_partial_assignments(Node& node) {
   const Ticks close = result_.cost / std::ssize(problem_.ops) / k_close;
   if (missing() > std::min(close, node.tried / 2)) return false;
   node.tried = missing();
-  const SlackGraph slack = dual_.slack(result_.cost);
-  std::uint64_t entries = 0;
-  for (const Table& table : slack.functions) entries += table.costs.size();
-  if (entries > k_most_slack_entries) return false;
-  const Ticks limit = result_.cost - slack.bound;
+  const std::optional<SlackGraph> slack = dual_.slack(result_.cost, k_most_slack_entries);
+  if (!slack) return false;
+  const Ticks limit = result_.cost - slack->bound;
   const std::optional<LeastSlack> least =
-      find_least_slack(slack, limit, k_frontier_limits, result_.states);
-  if (least && least->slack < limit) offer(least->states);
+      find_least_slack(*slack, limit, k_frontier_limits, result_.states);
+  if (least && least->slack < limit) offer_improved(least->states);
   return least.has_value();
 }
 
@@ -200,7 +199,7 @@ void BranchAndBound::choose_branch(Node& node) {
     most = doubt[op];
     node.branch_op = op;
   }
-  if (node.branch_op < 0) offer(guess_);
+  if (node.branch_op < 0) offer_improved(guess_);
 }
 
 }  // namespace stab::solver

@@ -74,7 +74,7 @@ class BranchAndBound {
   void choose_branch(Node& node);
   void leave_out_dear_choices();
   bool is_in_answer(int op, int backend) const;
-  void offer(const std::vector<int>& states);
+  void offer_improved(const std::vector<int>& states);
   void offer_simple_placements();
   void offer(FoundPlacement found);
   bool spent() const { return result_.states >= most_states_; }

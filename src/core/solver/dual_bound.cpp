@@ -251,7 +251,7 @@ Ticks DualBound::cost_of(const Function& function, std::size_t entry) const {
   return cost;
 }
 
-SlackGraph DualBound::slack(Ticks limit) const {
+std::optional<SlackGraph> DualBound::slack(Ticks limit, std::uint64_t most_entries) const {
   SlackGraph result;
   result.bound = sum_of_minima();
   const std::vector<std::vector<Ticks>> bounds = bounds_with();
@@ -269,6 +269,15 @@ SlackGraph DualBound::slack(Ticks limit) const {
       own.push_back(now_.own[own_at_[v] + static_cast<std::size_t>(s)] - least);
     }
   }
+  std::uint64_t entries = 0;
+  for (const Function& function : functions_) {
+    std::uint64_t product = 1;
+    for (int k = 0; k < function.variables; ++k) {
+      product = saturating_product(product, result.states_of(function.scope[k]));
+    }
+    entries = saturating_sum(entries, product);
+  }
+  if (entries > most_entries) return std::nullopt;
   for (int f = 0; f < std::ssize(functions_); ++f) result.functions.push_back(slack_of(f, numbers));
   return result;
 }

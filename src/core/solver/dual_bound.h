@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/solver/factor_graph.h"
@@ -53,8 +54,8 @@ class DualBound {
   std::vector<Ticks> doubt(const std::vector<int>& states) const;
 
   /// What states cost above the bound of this moment, as far as that can come to less than `limit`
-  /// in all.
-  SlackGraph slack(Ticks limit) const;
+  /// in all. Absent when its functions have more than `most_entries`.
+  std::optional<SlackGraph> slack(Ticks limit, std::uint64_t most_entries) const;
 
   /// Table entries that a call of improve() looks at.
   std::uint64_t states_of_a_pass() const { return (now_.own.size() + costs_.size()) * 4; }
@@ -63,7 +64,8 @@ class DualBound {
   static constexpr int k_most_variables = 3;
 
   /// A function of two or three variables: only what can be, since "the union of these two sets" is
-  /// possible for few triples. Its cost is what it was at first plus one message per variable.
+  /// possible for few triples. Its cost is what it was at first plus one message per variable; the
+  /// messages of what is excluded are k_infinite, of which the sum takes three at most.
   struct Function {
     int variables = 0;
     std::array<int, k_most_variables> scope{};

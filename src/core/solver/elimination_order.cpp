@@ -29,7 +29,7 @@ class Eliminator {
     }
   }
 
-  std::optional<EliminationOrder> run(std::uint64_t table_limit, std::uint64_t total_limit) {
+  FoundOrder run(std::uint64_t table_limit, std::uint64_t total_limit) {
     for (int v = 0; v < std::ssize(neighbours_); ++v) queue_.push({key(v), v});
     while (!queue_.empty()) {
       const auto [stored, v] = queue_.top();
@@ -40,12 +40,12 @@ class Eliminator {
         queue_.push({now, v});
         continue;
       }
-      if (is_hopeless(now.first, total_limit)) return std::nullopt;
+      if (is_hopeless(now.first, total_limit)) return {std::nullopt, true};
       eliminate(v);
-      if (order_.largest_table > table_limit || order_.total_states > total_limit)
-        return std::nullopt;
+      if (order_.total_states > total_limit) return {std::nullopt, true};
+      if (order_.largest_table > table_limit) return {std::nullopt, false};
     }
-    return std::move(order_);
+    return {std::move(order_), false};
   }
 
  private:
@@ -135,10 +135,8 @@ class Eliminator {
 
 }  // namespace
 
-std::optional<EliminationOrder> find_elimination_order(const FactorGraph& graph,
-                                                       EliminationRule rule,
-                                                       std::uint64_t table_limit,
-                                                       std::uint64_t total_limit) {
+FoundOrder find_elimination_order(const FactorGraph& graph, EliminationRule rule,
+                                  std::uint64_t table_limit, std::uint64_t total_limit) {
   return Eliminator(graph, rule).run(table_limit, total_limit);
 }
 

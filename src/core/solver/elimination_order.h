@@ -26,11 +26,14 @@ enum class EliminationRule {
   fewest_new_edges  ///< "min-fill": often narrower, and slow to find where the graph is wide
 };
 
-/// A greedy order. Absent when it needs a table of more than `table_limit` entries or more than
+struct FoundOrder {
+  std::optional<EliminationOrder> order;  ///< absent when it needs more than is allowed
+  bool exceeds_total = false;             ///< because of `total_limit`
+};
+
+/// A greedy order that needs no table of more than `table_limit` entries and no more than
 /// `total_limit` over all bags.
-std::optional<EliminationOrder> find_elimination_order(const FactorGraph& graph,
-                                                       EliminationRule rule,
-                                                       std::uint64_t table_limit,
-                                                       std::uint64_t total_limit);
+FoundOrder find_elimination_order(const FactorGraph& graph, EliminationRule rule,
+                                  std::uint64_t table_limit, std::uint64_t total_limit);
 
 }  // namespace stab::solver

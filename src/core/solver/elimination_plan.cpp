@@ -49,16 +49,17 @@ PlanningResult plan_elimination(const Reduction& reduction, const Component& com
     for (const Encoding encoding : encodings) {
       if (is_cheap(k_cheap_for_encodings)) return;
       EliminationPlan plan{encode(reduction, component, encoding), {}};
-      std::optional<EliminationOrder> order =
+      FoundOrder found =
           find_elimination_order(plan.graph, rule, limits.table,
                                  best ? total_limit : std::max(total_limit, limits.hopeless));
-      if (!order && !best && ++hopeless == std::min(k_telling_encodings, encodings.size())) {
+      if (found.exceeds_total && !best &&
+          ++hopeless == std::min(k_telling_encodings, encodings.size())) {
         result.is_hopeless = true;
         return;
       }
-      if (!order || order->total_states > total_limit) continue;
-      total_limit = order->total_states - 1;
-      plan.order = std::move(*order);
+      if (!found.order || found.order->total_states > total_limit) continue;
+      total_limit = found.order->total_states - 1;
+      plan.order = std::move(*found.order);
       best = std::move(plan);
     }
   };

@@ -106,9 +106,8 @@ class Elimination {
                  Ticks* sums) const {
     const std::size_t step = walk.steps.back();
     for (std::size_t row = 0; row < rows; ++row, sums += own) {
-      const Ticks* cost = walk.at + row * row_step;
-      for (std::size_t s = 0; s < own; ++s, cost += step)
-        sums[s] = std::min(sums[s] + *cost, limit_);
+      const Ticks* costs = walk.at + row * row_step;
+      for (std::size_t s = 0; s < own; ++s) sums[s] = std::min(sums[s] + costs[s * step], limit_);
     }
   }
 
