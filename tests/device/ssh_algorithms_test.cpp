@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ssh/algorithms.h"
+#include "stab/core/error.h"
 #include "stab/device/ssh_transport.h"
 #include "support/ssh_server.h"
 #include "support/tcp_proxy.h"
@@ -111,6 +112,30 @@ TEST_F(KeyExchange, ChangesToAesGcmWhereBothProcessorsComputeIt) {
     EXPECT_EQ(key_exchanges(), 2);
   } else {
     EXPECT_EQ(key_exchanges(), 1);
+  }
+}
+
+TEST_F(KeyExchange, MayBeCutAnywhere) {
+  serve({});
+  for (std::uint64_t sent = 1'000'000; sent < 1'012'000; sent += 1'000) {
+    SCOPED_TRACE(sent);
+    test::TcpProxy proxy(server_->port());
+    proxy.cut_after_sent(sent);
+    SshOptions options = server_->options();
+    options.port = proxy.port();
+    options.accept_new_host_key = true;
+    options.limits.quick_key_exchange = options.limits.key_exchange;
+    const std::unique_ptr<Transport> transport = connect_ssh(options, {}, {}, {});
+    transport->prefer_aes();
+    Command command{.script = "cat"};
+    command.input = [](std::span<char> into) { return into.size(); };
+    try {
+      transport->run(command);
+      ADD_FAILURE() << "an endless input came to an end";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::device) << error.what();
+      EXPECT_THAT(error.what(), HasSubstr("the connection broke"));
+    }
   }
 }
 
