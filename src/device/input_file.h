@@ -30,6 +30,9 @@ class InputFile {
   bool failed_ = false;
 };
 
+/// Why a file is not sent that is not what was listed.
+inline constexpr const char* k_file_changed = "it has changed since it was first read";
+
 struct HashedFile {
   std::uint64_t size = 0;
   std::string sha256;

@@ -15,7 +15,6 @@ namespace stab {
 namespace {
 
 constexpr std::size_t k_block = 1U << 16;
-constexpr const char* k_changed = "it has changed since it was first read";
 
 struct ArchiveDeleter {
   void operator()(archive* a) const { archive_write_free(a); }
@@ -106,14 +105,14 @@ struct TarStream::State {
       std::memcpy(block, bytes->data() + (member().size - left), count);
     } else {
       if (file.read(std::span(block, count)) != count) {
-        fail(file.failed() ? "it cannot be read to its end" : k_changed);
+        fail(file.failed() ? "it cannot be read to its end" : k_file_changed);
       }
     }
     check(archive_write_data(writer.get(), block, count));
     left -= count;
     content += count;
     if (left == 0 && file.open()) {
-      if (file.read(std::span(block, 1)) != 0) fail(k_changed);
+      if (file.read(std::span(block, 1)) != 0) fail(k_file_changed);
       file.close();
     }
   }

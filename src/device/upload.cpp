@@ -34,8 +34,7 @@ void check_sources(const std::vector<NamedTree>& trees) {
       const std::optional<HashedFile> now = hash_file(*source);
       if (now && now->sha256 == file.sha256) continue;
       throw Error(ErrorKind::input, "cannot upload", source->string(),
-                  now ? "it has changed since it was first read" : "it cannot be read",
-                  "starting again");
+                  now ? k_file_changed : "it cannot be read", "starting again");
     }
   }
 }

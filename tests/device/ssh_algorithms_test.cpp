@@ -52,8 +52,10 @@ class KeyExchange : public testing::Test {
   }
 
   /// To a server whose key exchange counts as quick, however busy this machine is, or as slow.
-  std::unique_ptr<Transport> connect(bool quick = true) const {
+  std::unique_ptr<Transport> connect(bool quick = true, int port = 0) const {
     SshOptions options = server_->options();
+    if (port != 0) options.port = port;
+    options.accept_new_host_key = port != 0;
     options.limits.quick_key_exchange =
         quick ? options.limits.key_exchange : std::chrono::milliseconds(0);
     return connect_ssh(options, {}, {}, {});
@@ -121,11 +123,7 @@ TEST_F(KeyExchange, MayBeCutAnywhere) {
     SCOPED_TRACE(sent);
     test::TcpProxy proxy(server_->port());
     proxy.cut_after_sent(sent);
-    SshOptions options = server_->options();
-    options.port = proxy.port();
-    options.accept_new_host_key = true;
-    options.limits.quick_key_exchange = options.limits.key_exchange;
-    const std::unique_ptr<Transport> transport = connect_ssh(options, {}, {}, {});
+    const std::unique_ptr<Transport> transport = connect(true, proxy.port());
     transport->prefer_aes();
     Command command{.script = "cat"};
     command.input = [](std::span<char> into) { return into.size(); };
