@@ -46,10 +46,10 @@ class Prover {
     find_route();
     if (!deliverable()) return std::move(outcome_);
     Equality equality(runner_, request_, route_);
-    int done = 0;
-    for (Plan& plan : outcome_.plans) {
-      say("prove " + plan.id, done++, static_cast<double>(outcome_.plans.size()));
-      prove_one(plan, equality);
+    for (std::size_t i = 0; i < outcome_.plans.size(); ++i) {
+      say("prove " + outcome_.plans[i].id, static_cast<double>(i),
+          static_cast<double>(outcome_.plans.size()));
+      prove_one(i, equality);
     }
     outcome_.warnings.insert(outcome_.warnings.end(), equality.warnings().begin(),
                              equality.warnings().end());
@@ -109,21 +109,34 @@ class Prover {
     return false;
   }
 
-  /// A plan like an earlier one has its proofs.
-  bool take_from_twin(Plan& plan) const {
-    for (const Plan& other : outcome_.plans) {
-      if (&other == &plan) return false;
-      if (!twins(other, plan)) continue;
-      plan.applied = other.applied;
-      plan.equal = other.equal;
-      plan.peak_rss_kb = other.peak_rss_kb;
-      return true;
+  /// The number of an earlier plan that was asked for in the same words, or that a remedy made the
+  /// same: its proofs hold, and what cured it cures.
+  std::optional<std::size_t> earlier_twin(std::size_t index) const {
+    const Plan& plan = outcome_.plans[index];
+    for (std::size_t i = 0; i < index; ++i) {
+      const Plan& proven = outcome_.plans[i];
+      const bool asked_alike = twins(request_.plans[i], plan) &&
+                               (proven.equal.guilty.empty() || proving::may_be_rearranged(plan));
+      if (asked_alike || twins(proven, plan)) return i;
     }
-    return false;
+    return std::nullopt;
   }
 
-  void prove_one(Plan& plan, Equality& equality) {
-    if (take_from_twin(plan)) {
+  static void take_proofs(const Plan& twin, Plan& plan) {
+    plan.placement = twin.placement;
+    plan.keys = twin.keys;
+    plan.switches = twin.switches;
+    plan.copies = twin.copies;
+    plan.estimate = twin.estimate;
+    plan.peak_rss_kb = twin.peak_rss_kb;
+    plan.applied = twin.applied;
+    plan.equal = twin.equal;
+  }
+
+  void prove_one(std::size_t index, Equality& equality) {
+    Plan& plan = outcome_.plans[index];
+    if (const auto twin = earlier_twin(index)) {
+      take_proofs(outcome_.plans[*twin], plan);
       if (plan.kind == PlanKind::single) note_single(plan, plan.equal.status);
       return;
     }
@@ -155,7 +168,8 @@ class Prover {
     if (std::any_of(outcome_.plans.begin(), outcome_.plans.end(), may_be_written)) return true;
     for (const Plan& plan : outcome_.plans) {
       const bool applied = plan.applied.status == ProofStatus::pass;
-      outcome_.refusal = plan.id + ": " + (applied ? plan.equal.reason : plan.applied.reason);
+      outcome_.refusal = std::string(to_string(plan.kind)) + ": " +
+                         (applied ? plan.equal.reason : plan.applied.reason);
       break;
     }
     return false;

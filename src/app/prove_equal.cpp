@@ -181,6 +181,11 @@ std::optional<OpId> Equality::find_guilty(const Plan& plan) {
   return switched[failing - 1];
 }
 
+bool may_be_rearranged(const Plan& plan) {
+  return plan.kind == PlanKind::optimum || plan.kind == PlanKind::averse ||
+         plan.kind == PlanKind::greedy;
+}
+
 void Equality::prove(Plan& plan) {
   plan.equal = {};
   plan.equal.seeds = request_.seeds;
@@ -193,9 +198,7 @@ void Equality::prove(Plan& plan) {
   if (verdict.peak_rss_kb) plan.peak_rss_kb = verdict.peak_rss_kb;
   const bool may_help = request_.remedies && !plan.placement.empty();
   if (verdict.status == ProofStatus::fail && may_help && try_planner(plan, verdict)) return;
-  const bool ours = plan.kind == PlanKind::optimum || plan.kind == PlanKind::averse ||
-                    plan.kind == PlanKind::greedy;
-  while (verdict.status == ProofStatus::fail && may_help && ours &&
+  while (verdict.status == ProofStatus::fail && may_help && may_be_rearranged(plan) &&
          static_cast<int>(plan.equal.guilty.size()) < request_.max_pins) {
     const auto guilty = find_guilty(plan);
     if (!guilty) break;

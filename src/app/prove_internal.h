@@ -91,6 +91,9 @@ Race run_race(TrialRunner& runner, const ProofRequest& request, const Route& rou
 
 /// The same operations in the same places by the same keys: proven and timed once.
 bool twins(const Plan& a, const Plan& b);
+/// Made by stab from single operations: one that computes wrong outputs may be put back to cpu. A
+/// backend's own plan, yesterday's or one asked for is what it is.
+bool may_be_rearranged(const Plan& plan);
 /// Applied, and not known to compute something else than cpu.
 bool fit(const Plan& plan);
 

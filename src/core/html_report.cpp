@@ -142,9 +142,9 @@ void add_warnings_card(const Result& result, HtmlPage& page) {
   page.open_card("Warnings");
   page.markup("<ul>\n");
   for (const Warning& warning : result.warnings) {
+    const std::string subject = warning_subject(result, warning);
     page.markup("<li><p>" +
-                (warning.subject.empty() ? std::string()
-                                         : "<b>" + escape_markup(warning.subject) + "</b>: ") +
+                (subject.empty() ? std::string() : "<b>" + escape_markup(subject) + "</b>: ") +
                 escape_markup(warning.text) + "</p>");
     if (!warning.remedy.empty())
       page.markup("<p class=\"soft\">Try " + escape_markup(warning.remedy) + "</p>");

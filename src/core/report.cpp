@@ -245,7 +245,7 @@ void write_left_out(Writer& writer, const Result& result) {
 void write_warnings(Writer& writer, const Result& result) {
   if (result.warnings.empty()) return;
   writer.heading("Warnings");
-  for (const Warning& warning : result.warnings) writer.row("  - ", warning_words(warning));
+  for (const Warning& warning : result.warnings) writer.row("  - ", warning_words(result, warning));
 }
 
 }  // namespace

@@ -133,8 +133,14 @@ bool was_measured(const BackendRow& row) {
   return row.status == BackendStatus::used || row.status == BackendStatus::measured;
 }
 
-std::string warning_words(const Warning& warning) {
-  return (warning.subject.empty() ? "" : warning.subject + ": ") + warning.text +
+std::string warning_subject(const Result& result, const Warning& warning) {
+  const Plan* plan = result.find_plan(warning.subject);
+  return plan == nullptr ? warning.subject : plan_name(result, *plan);
+}
+
+std::string warning_words(const Result& result, const Warning& warning) {
+  const std::string subject = warning_subject(result, warning);
+  return (subject.empty() ? "" : subject + ": ") + warning.text +
          (warning.remedy.empty() ? "" : "; try " + warning.remedy);
 }
 

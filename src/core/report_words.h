@@ -37,8 +37,10 @@ std::string plan_words(const Result& result, const Plan& plan);
 /// Whether a backend has times.
 bool was_measured(const BackendRow& row);
 
+/// What a warning is about; a plan has its name ("noise-averse") instead of its id.
+std::string warning_subject(const Result& result, const Warning& warning);
 /// "ruy: the graph's time is unstable; try more rounds"
-std::string warning_words(const Warning& warning);
+std::string warning_words(const Result& result, const Warning& warning);
 
 std::string applied_words(const Result& result, const Plan& plan);
 std::string equal_words(const EqualProof& proof);

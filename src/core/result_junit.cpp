@@ -176,7 +176,7 @@ std::string counts(const std::vector<Case>& cases, double seconds) {
 
 std::string warning_lines(const Result& result) {
   std::string text;
-  for (const Warning& warning : result.warnings) text += warning_words(warning) + "\n";
+  for (const Warning& warning : result.warnings) text += warning_words(result, warning) + "\n";
   return text;
 }
 

@@ -175,6 +175,37 @@ TEST_F(Prove, CuresWrongOutputsWithAnotherMemoryPlanner) {
   EXPECT_EQ(outcome.warnings[0].id, "remedy_memory");
 }
 
+TEST_F(Prove, CuresPlansThatAreAlikeOnce) {
+  device_.wrong = [](const Placement& placement, const std::string& planner, int) {
+    return placement.size() == 3 && planner != "Bump";
+  };
+  add("p4", PlanKind::optimum, {0, 2, 4});
+  add("p5", PlanKind::baseline, {0, 2, 4});
+  const ProofOutcome outcome = prove(device_, request_);
+  for (const char* id : {"p1", "p4", "p5"}) {
+    EXPECT_EQ(plan(outcome, id).equal.status, ProofStatus::pass);
+    EXPECT_EQ(plan(outcome, id).equal.remedy, "CPU_MEMORY_PLANNER=Bump");
+    EXPECT_EQ(plan(outcome, id).keys, plan(outcome, "p1").keys);
+  }
+  EXPECT_EQ(outcome.warnings.size(), 1U);
+}
+
+TEST_F(Prove, RearrangesOfPlansThatAreAlikeOnlyItsOwn) {
+  device_.wrong = [](const Placement& placement, const std::string&, int) {
+    return placement.contains({0, 2});
+  };
+  add("p4", PlanKind::optimum, {0, 2, 4});
+  add("p5", PlanKind::baseline, {0, 2, 4});
+  const ProofOutcome outcome = prove(device_, request_);
+  for (const char* id : {"p1", "p4"}) {
+    EXPECT_THAT(plan(outcome, id).equal.guilty, testing::ElementsAre(OpId{0, 2}));
+    EXPECT_EQ(plan(outcome, id).placement.size(), 2U);
+    EXPECT_EQ(plan(outcome, id).switches, 2);
+  }
+  EXPECT_EQ(plan(outcome, "p5").equal.status, ProofStatus::fail);
+  EXPECT_EQ(plan(outcome, "p5").placement.size(), 3U);
+}
+
 TEST_F(Prove, PinsTheOneOperationThatComputesWrongOutputs) {
   device_.wrong = [](const Placement& placement, const std::string&, int) {
     return placement.contains({0, 2});

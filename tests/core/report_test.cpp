@@ -177,6 +177,12 @@ TEST(Report, LetsNoNameTalkToTheTerminal) {
   }
 }
 
+TEST(Report, WarnsOfAPlanByTheNameThatItsTableHas) {
+  Result result = winning();
+  result.warnings[0].subject = "p1";
+  EXPECT_THAT(unwrapped(text_of(result)), HasSubstr("- noise-averse: "));
+}
+
 TEST(Report, SaysWhatWasMeasuredChosenAndProven) {
   const std::string text = unwrapped(text_of(winning()));
   EXPECT_THAT(text, HasSubstr("cpu 3.00 ms 2.70 ms to 3.30 ms fastest"));
