@@ -87,11 +87,11 @@ class Solver {
   Ticks solve(const Reduction& reduction, const Component& component, const std::vector<int>& ops,
               int narrowed) {
     const std::uint64_t cheap = k_dear_states * component.ops.size();
-    const solver::PlanningResult quick = solver::plan_elimination(
-        reduction, component,
-        {limits_.table_states, std::min(limits_.total_states, cheap), limits_.total_states},
-        solver::PlanEffort::quick);
-    if (quick.plan) return eliminate(component, ops, *quick.plan);
+    if (const auto plan = solver::plan_elimination(
+            reduction, component, {limits_.table_states, std::min(limits_.total_states, cheap)},
+            solver::PlanEffort::quick)) {
+      return eliminate(component, ops, *plan);
+    }
     auto search =
         std::make_unique<solver::BranchAndBound>(reduction, component, limits_.search_states);
     search->start();
@@ -103,13 +103,12 @@ class Solver {
       return solve_narrowed(rest, root, component, ops, narrowed);
     }
     search->go_on(std::min(search->result().states + k_patience, limits_.search_states));
-    if (!search->is_solved() && !quick.is_hopeless) {
-      const solver::PlanningResult thorough = solver::plan_elimination(
-          reduction, component, {limits_.table_states, limits_.total_states, limits_.total_states},
-          solver::PlanEffort::thorough);
-      if (thorough.plan) {
+    if (!search->is_solved()) {
+      if (const auto plan = solver::plan_elimination(reduction, component,
+                                                     {limits_.table_states, limits_.total_states},
+                                                     solver::PlanEffort::thorough)) {
         note(search->result());
-        return eliminate(component, ops, *thorough.plan);
+        return eliminate(component, ops, *plan);
       }
     }
     search->go_on(limits_.search_states);

@@ -28,20 +28,16 @@ struct EliminationPlan {
 /// one that finds narrower orders, where the first did not find a cheap one.
 enum class PlanEffort { quick, thorough };
 
-struct PlanningResult {
-  std::optional<EliminationPlan> plan;  ///< absent when all encodings need more than is allowed
-  bool is_hopeless = false;             ///< they need so much more that looking harder is no use
-};
-
 /// In table entries.
 struct PlanLimits {
-  std::uint64_t table = 0;     ///< of one table
-  std::uint64_t total = 0;     ///< over all bags
-  std::uint64_t hopeless = 0;  ///< over all bags: above that, looking harder is no use
+  std::uint64_t table = 0;  ///< of one table
+  std::uint64_t total = 0;  ///< over all bags
 };
 
-/// Compares the encodings that differ for this component. `reduction` must outlive the plan.
-PlanningResult plan_elimination(const Reduction& reduction, const Component& component,
-                                const PlanLimits& limits, PlanEffort effort);
+/// Compares the encodings that differ for this component. Absent when no plan was found that needs
+/// no more than is allowed. `reduction` must outlive the plan.
+std::optional<EliminationPlan> plan_elimination(const Reduction& reduction,
+                                                const Component& component,
+                                                const PlanLimits& limits, PlanEffort effort);
 
 }  // namespace stab::solver

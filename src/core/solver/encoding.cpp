@@ -212,6 +212,25 @@ class Encoder {
 
 }  // namespace
 
+FactorGraph who_reads_whom(const Reduction& reduction, const Component& component) {
+  FactorGraph graph;
+  std::unordered_map<int, int> variable_of;
+  for (const int op : component.ops) {
+    variable_of[op] = static_cast<int>(graph.variables.size());
+    const auto states = static_cast<std::size_t>(std::popcount(reduction.ops()[op].domain));
+    graph.variables.push_back({op, std::vector<std::uint32_t>(states)});
+  }
+  for (const int t : component.tensors) {
+    std::vector<int> others = reduction.open_readers(t);
+    const int last = variable_of.at(others.back());
+    others.back() = reduction.tensors()[t].producer;
+    for (const int op : others) {
+      if (op != k_builtin) graph.factors.push_back({{variable_of.at(op), last}, nullptr});
+    }
+  }
+  return graph;
+}
+
 FactorGraph encode(const Reduction& reduction, const Component& component, Encoding encoding) {
   return Encoder(reduction, component, encoding).take();
 }
