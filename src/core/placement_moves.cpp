@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stab/core/placement_moves.h"
 
+#include <array>
 #include <cstddef>
 #include <utility>
 
@@ -38,6 +39,39 @@ Ticks PlacementMoves::change(int op, int backend) const {
   for (const int t : tensors_.read_by(op)) change = plus(change, change_as_reader(t, op, backend));
   for (const int t : tensors_.made_by(op)) change = plus(change, change_as_producer(t, backend));
   return change;
+}
+
+Move PlacementMoves::best_move(int op) const {
+  const std::vector<Ticks>& cost = problem_->ops[op].cost;
+  const int backends = problem_->backends;
+  const int before = placement_[op];
+  std::array<Ticks, k_max_backends> change;
+  for (int b = 0; b < backends; ++b) change[b] = minus(cost[b], cost[before]);
+  for (const int t : tensors_.read_by(op)) {
+    if (problem_->tensors[t].copy.empty()) continue;
+    const int from = location_of_producer(t);
+    const int* readers = &readers_on_[place(t, 0)];
+    const Ticks spared = readers[before] == 1 ? problem_->copy_cost(t, from, before) : 0;
+    for (int b = 0; b < backends; ++b) {
+      const Ticks added = readers[b] == 0 ? problem_->copy_cost(t, from, b) : 0;
+      change[b] = plus(change[b], minus(added, spared));
+    }
+  }
+  for (const int t : tensors_.made_by(op)) {
+    if (problem_->tensors[t].copy.empty()) continue;
+    for (int to = 0; to <= backends; ++to) {
+      if (readers_on_[place(t, to)] == 0) continue;
+      const Ticks spared = problem_->copy_cost(t, before, to);
+      for (int b = 0; b < backends; ++b)
+        change[b] = plus(change[b], minus(problem_->copy_cost(t, b, to), spared));
+    }
+  }
+  change[before] = 0;
+  Move best{before, 0};
+  for (int b = 0; b < backends; ++b) {
+    if (change[b] < best.change) best = {b, change[b]};
+  }
+  return best;
 }
 
 int PlacementMoves::location_of_producer(int t) const {

@@ -10,6 +10,12 @@
 
 namespace stab {
 
+/// A backend to move an operation to.
+struct Move {
+  int backend = 0;
+  Ticks change = 0;  ///< of the total
+};
+
 /// A placement whose cost follows each move. The problem must outlive it.
 class PlacementMoves {
  public:
@@ -21,6 +27,10 @@ class PlacementMoves {
   /// What the total would grow by if operation `op` alone were moved to `backend`; k_impossible
   /// when that cannot be.
   Ticks change(int op, int backend) const;
+
+  /// Where operation `op` alone makes the total least: where it is, unless moving it gains; of
+  /// equals the lowest backend.
+  Move best_move(int op) const;
 
   /// How many neighbours of `op` (the producers of what it reads, the readers of what it makes, one
   /// each per tensor) are on `backend`.

@@ -86,12 +86,16 @@ void BranchAndBound::go_on(std::uint64_t most_states) {
   if (!open_.empty()) result_.bound = std::min(result_.bound, open_.top().bound);
 }
 
-void BranchAndBound::offer_improved(const std::vector<int>& states) {
+std::vector<int> BranchAndBound::placement_of(const std::vector<int>& states) const {
   std::vector<int> placement;
   for (std::size_t k = 0; k < problem_.ops.size(); ++k) {
     placement.push_back(static_cast<int>(graph_.value(k, states)));
   }
-  FoundPlacement found = improved(problem_, std::move(placement));
+  return placement;
+}
+
+void BranchAndBound::offer_improved(const std::vector<int>& states) {
+  FoundPlacement found = improved(problem_, placement_of(states));
   if (found.cost >= k_infinite || found.cost - result_.cost > missing() / 2) return;
   if (found.placement == result_.placement || found.placement == last_pushed_) return;
   last_pushed_ = found.placement;
@@ -172,7 +176,11 @@ bool BranchAndBound::search_partial_assignments(Node& node) {
   const Ticks limit = result_.cost - slack->bound;
   const std::optional<LeastSlack> least =
       find_least_slack(*slack, limit, k_frontier_limits, result_.states);
-  if (least && least->slack < limit) offer_improved(least->states);
+  if (least && least->slack < limit) {
+    std::vector<int> placement = placement_of(least->states);
+    const Ticks cost = evaluate(problem_, placement).total;
+    offer({std::move(placement), cost});
+  }
   return least.has_value();
 }
 

@@ -74,6 +74,7 @@ class BranchAndBound {
   void choose_branch(Node& node);
   void leave_out_dear_choices();
   bool is_in_answer(int op, int backend) const;
+  std::vector<int> placement_of(const std::vector<int>& states) const;
   void offer_improved(const std::vector<int>& states);
   void offer_simple_placements();
   void offer(FoundPlacement found);

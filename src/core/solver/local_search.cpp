@@ -13,27 +13,18 @@ namespace {
 constexpr std::size_t k_most_followers = 32;
 
 /// Moves one operation to where it makes the placement cheapest; by how much (at most 0).
-Ticks improve(PlacementMoves& moves, int op, int backends) {
-  int best = moves.placement()[op];
-  Ticks least = 0;
-  for (int b = 0; b < backends; ++b) {
-    const Ticks change = moves.change(op, b);
-    if (change < least) {
-      least = change;
-      best = b;
-    }
-  }
-  if (least < 0) moves.move(op, best);
-  return least;
+Ticks improve(PlacementMoves& moves, int op) {
+  const Move best = moves.best_move(op);
+  if (best.change < 0) moves.move(op, best.backend);
+  return best.change;
 }
 
-void improve_all(PlacementMoves& moves, const PlacementProblem& problem) {
-  bool moved = true;
-  while (moved) {
-    moved = false;
-    for (int op = 0; op < std::ssize(problem.ops); ++op) {
-      moved |= improve(moves, op, problem.backends) < 0;
-    }
+/// Goes round the operations until none of them was improved since the last one that was.
+template <typename Improve>
+void go_round(int ops, Improve improves) {
+  int unchanged = 0;
+  for (int op = 0; unchanged < ops; op = op + 1 < ops ? op + 1 : 0) {
+    unchanged = improves(op) ? 0 : unchanged + 1;
   }
 }
 
@@ -74,7 +65,7 @@ std::vector<std::vector<int>> simple_placements(const PlacementProblem& problem)
 FoundPlacement improved(const PlacementProblem& problem, std::vector<int> placement) {
   if (!evaluate(problem, placement).feasible()) return {std::move(placement), k_infinite};
   PlacementMoves moves(problem, std::move(placement));
-  improve_all(moves, problem);
+  go_round(static_cast<int>(problem.ops.size()), [&](int op) { return improve(moves, op) < 0; });
   return {moves.placement(), evaluate(problem, moves.placement()).total};
 }
 
@@ -83,15 +74,13 @@ LocalSearch::LocalSearch(const PlacementProblem& problem)
 
 FoundPlacement LocalSearch::pushed(FoundPlacement found) const {
   PlacementMoves moves(problem_, std::move(found.placement));
-  bool moved = true;
-  while (moved) {
-    moved = false;
-    for (int op = 0; op < std::ssize(problem_.ops); ++op) {
-      for (int b = 0; b < problem_.backends; ++b) {
-        if (b != moves.placement()[op]) moved |= push(moves, op, b) < 0;
-      }
+  go_round(static_cast<int>(problem_.ops.size()), [&](int op) {
+    bool moved = false;
+    for (int b = 0; b < problem_.backends; ++b) {
+      if (b != moves.placement()[op]) moved |= push(moves, op, b) < 0;
     }
-  }
+    return moved;
+  });
   return {moves.placement(), evaluate(problem_, moves.placement()).total};
 }
 
@@ -104,7 +93,7 @@ Ticks LocalSearch::push(PlacementMoves& moves, int op, int backend) const {
   moves.move(op, backend);
   for (const int follower : neighbours_[op]) {
     const int was = moves.placement()[follower];
-    const Ticks change = improve(moves, follower, problem_.backends);
+    const Ticks change = improve(moves, follower);
     if (change == 0) continue;
     before.emplace_back(follower, was);
     total += change;
