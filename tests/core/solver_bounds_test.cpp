@@ -139,13 +139,13 @@ TEST(DualBound, BoundsWhatIsLeftWhenStatesAreExcludedAndReturns) {
 
 /// What the states of a graph come to in its slack graph; k_infinite when it left one of them out.
 Ticks slack_of(const SlackGraph& slack, const std::vector<int>& states) {
-  Ticks sum = 0;
+  Ticks sum = slack.settled;
   std::vector<std::size_t> kept;
   for (std::size_t v = 0; v < states.size(); ++v) {
     const auto place = std::find(slack.states[v].begin(), slack.states[v].end(), states[v]);
     if (place == slack.states[v].end()) return k_infinite;
     kept.push_back(static_cast<std::size_t>(place - slack.states[v].begin()));
-    sum += slack.own[v][kept.back()];
+    if (slack.is_open(static_cast<int>(v))) sum = add(sum, slack.own[v][kept.back()]);
   }
   for (const Table& function : slack.functions) {
     std::size_t entry = 0;
@@ -211,13 +211,30 @@ TEST(FrontierSearch, GivesUpWhereItMayNotSpendEnough) {
     const std::uint64_t labels = 1 + random() % 100;
     const std::optional<LeastSlack> found =
         find_least_slack(slack, k_infinite, {8, labels}, entries);
-    EXPECT_GT(entries, 0U);
+    const bool has_choice = !find_frontier_order(slack).empty();
+    EXPECT_EQ(entries > 0, has_choice);
     given_up += !found;
     if (!found) continue;
     EXPECT_EQ(slack.bound + found->slack, least);
   }
   EXPECT_GT(given_up, 50);
   EXPECT_LT(given_up, 250);
+}
+
+TEST(FrontierOrder, HasEachVariableWithAChoiceOnce) {
+  std::mt19937_64 random(48);
+  for (int round = 0; round < 300; ++round) {
+    const FactorGraph graph = random_graph(random, 0);
+    const SlackGraph slack =
+        DualBound(graph).slack(round % 2 == 0 ? k_infinite : 40, k_any).value();
+    std::vector<int> open;
+    for (int v = 0; v < std::ssize(slack.states); ++v) {
+      if (slack.is_open(v)) open.push_back(v);
+    }
+    std::vector<int> order = find_frontier_order(slack);
+    std::sort(order.begin(), order.end());
+    EXPECT_EQ(order, open);
+  }
 }
 
 TEST(MiniBuckets, BoundTheLeastSlackAndMeetItWhereTheTablesFit) {

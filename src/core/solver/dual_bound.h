@@ -61,8 +61,6 @@ class DualBound {
   std::uint64_t states_of_a_pass() const { return (now_.own.size() + costs_.size()) * 4; }
 
  private:
-  static constexpr int k_most_variables = 3;
-
   /// A function of two or three variables: only what can be, since "the union of these two sets" is
   /// possible for few triples. Its cost is what it was at first plus one message per variable; the
   /// messages of what is excluded are k_infinite, of which the sum takes three at most.
@@ -72,7 +70,7 @@ class DualBound {
     std::array<std::size_t, k_most_variables> message{};  ///< where each variable's messages start
     std::size_t begin = 0;  ///< of its entries, which are in the order of its variables' states
     std::size_t end = 0;
-    std::size_t row = 0;  ///< in rows_, of the first variable's first state
+    std::size_t row = 0;  ///< in entry_rows_, of the first variable's first state
   };
 
   /// A function of a variable, and which of its variables that is.
@@ -82,32 +80,43 @@ class DualBound {
     bool ahead = false;  ///< another variable of the function comes later in the order
     bool behind = false;
     std::size_t message = 0;  ///< where the variable's messages to the function start
+    std::size_t row = 0;      ///< in entry_rows_, of the variable's first state
   };
+
+  /// An entry of a function, as one of its variables looks at it.
+  struct Entry {
+    Ticks cost = 0;
+    std::array<std::uint32_t, k_most_variables - 1> messages{};  ///< of the other variables
+  };
+
+  /// The message of a variable that a function does not have: always zero.
+  static constexpr std::uint32_t k_no_message = 0;
 
   void add_function(const Table& table);
   void set_order();
   void visit(int v, bool forwards);
   Ticks sum_of_minima() const;
   Ticks cost_of(const Function& function, std::size_t entry) const;
-  void find_minima(const Place& place, Ticks* result) const;
-  template <typename Cost>
-  void find_minima(const Place& place, Cost cost, Ticks* result) const;
+  std::size_t add_entries(const Place& place);
+  void find_minima(const Place& place, int states, Ticks* result) const;
   void find_minima(const Place& place, const std::vector<int>& states, Ticks* result) const;
   Ticks least_own(int v) const;
-  Table slack_of(int f, const std::vector<std::vector<int>>& numbers) const;
+  void add_slack(int f, const std::vector<int>& numbers, SlackGraph& slack) const;
   int states_of(int v) const { return static_cast<int>(own_at_[v + 1] - own_at_[v]); }
 
   const FactorGraph& graph_;
   std::vector<std::size_t> own_at_;  ///< per variable: where its states start
   std::vector<Function> functions_;
-  std::vector<std::size_t> rows_;  ///< where the entries of each state of the first variable end
-  std::vector<Ticks> costs_;       ///< of all functions' entries, as they were at first
+  std::vector<Ticks> costs_;  ///< of all functions' entries, as they were at first
   std::array<std::vector<std::uint16_t>, k_most_variables> states_;  ///< of each entry's variables
+  std::vector<Entry> entries_;           ///< of all places, each by its variable's states
+  std::vector<std::size_t> entry_rows_;  ///< per place and state: where these start; and the end
   Position now_;
   std::vector<std::vector<Place>> places_;  ///< per variable
   std::vector<int> order_;
   Ticks bound_ = 0;
-  std::vector<Ticks> minima_;  ///< of one visit: per place and state; kept to save allocations
+  std::vector<Ticks> minima_;  ///< per message: what the last visit of its variable found
+  bool are_minima_stale_ = true;
   std::vector<Ticks> shares_;  ///< of one visit: per state
 };
 

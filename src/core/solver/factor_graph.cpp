@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/solver/factor_graph.h"
 
+#include <array>
 #include <cstddef>
 
 namespace stab::solver {
@@ -8,16 +9,17 @@ namespace stab::solver {
 Table tabulate(const FactorGraph& graph, const Factor& factor) {
   Table table{factor.scope, {}};
   std::size_t entries = 1;
-  std::vector<std::uint32_t> values;
-  for (const int v : factor.scope) {
-    entries *= static_cast<std::size_t>(graph.variables[v].states());
-    values.push_back(graph.variables[v].values.front());
+  std::array<std::uint32_t, k_most_variables> values{};
+  for (std::size_t k = 0; k < factor.scope.size(); ++k) {
+    const Variable& variable = graph.variables[factor.scope[k]];
+    entries *= static_cast<std::size_t>(variable.states());
+    values[k] = variable.values.front();
   }
-  table.costs.reserve(entries);
-  std::vector<int> states(factor.scope.size(), 0);
-  for (std::size_t entry = 0; entry < entries; ++entry) {
-    table.costs.push_back(factor.cost(values.data()));
-    for (std::size_t k = states.size(); k-- > 0;) {
+  table.costs.resize(entries);
+  std::array<int, k_most_variables> states{};
+  for (Ticks& cost : table.costs) {
+    cost = factor.cost(values.data());
+    for (std::size_t k = factor.scope.size(); k-- > 0;) {
       const Variable& variable = graph.variables[factor.scope[k]];
       states[k] = states[k] + 1 < variable.states() ? states[k] + 1 : 0;
       values[k] = variable.values[states[k]];
@@ -29,10 +31,10 @@ Table tabulate(const FactorGraph& graph, const Factor& factor) {
 
 Ticks total_cost(const FactorGraph& graph, const std::vector<int>& states) {
   Ticks total = 0;
-  std::vector<std::uint32_t> values;
+  std::array<std::uint32_t, k_most_variables> values{};
   for (const Factor& factor : graph.factors) {
-    values.clear();
-    for (const int v : factor.scope) values.push_back(graph.variables[v].values[states[v]]);
+    for (std::size_t k = 0; k < factor.scope.size(); ++k)
+      values[k] = graph.value(static_cast<std::size_t>(factor.scope[k]), states);
     total = add(total, factor.cost(values.data()));
   }
   return total;

@@ -20,7 +20,10 @@ struct Variable {
   int states() const { return static_cast<int>(values.size()); }
 };
 
-/// A function of some variables; `cost` takes what their states mean, in the order of `scope`.
+/// Most variables of a factor.
+inline constexpr std::size_t k_most_variables = 3;
+
+/// A function of a few variables; `cost` takes what their states mean, in the order of `scope`.
 struct Factor {
   std::vector<int> scope;  ///< indices of variables, each once
   std::function<Ticks(const std::uint32_t* values)> cost;

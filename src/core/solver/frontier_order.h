@@ -9,8 +9,9 @@
 
 namespace stab::solver {
 
-/// A greedy order: next comes the variable after which the fewest assignments have to be told
-/// apart; of equals the lowest.
+/// A greedy order of the variables that are open: next comes the one after which the fewest
+/// assignments have to be told apart; of equals the lowest. Of a few starts that whose most are
+/// fewest.
 std::vector<int> find_frontier_order(const SlackGraph& graph);
 
 }  // namespace stab::solver

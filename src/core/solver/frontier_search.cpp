@@ -36,12 +36,17 @@ struct Label {
 
 /// An increase of the bound, as labels look it up.
 struct Term {
-  std::vector<std::pair<Slot, std::size_t>> before;  ///< and how far a state of it is to the next
+  struct Digit {
+    Slot slot;
+    std::size_t step = 0;  ///< how far a state of it is to the next
+  };
+  std::array<Digit, k_most_in_scope> digits;
+  std::size_t size = 0;
   const Ticks* added = nullptr;
 
   const Ticks* row(const Key& key) const {
     std::size_t at = 0;
-    for (const auto& [slot, step] : before) at += slot.state(key) * step;
+    for (std::size_t k = 0; k < size; ++k) at += digits[k].slot.state(key) * digits[k].step;
     return added + at;
   }
 };
@@ -60,15 +65,13 @@ class FrontierSearch {
         most_labels_(limits.labels),
         order_(find_frontier_order(graph)),
         buckets_(eliminate_in_groups(graph, order_, limit, limits.table_entries)),
-        slots_(graph.states.size()),
-        leaving_(graph.states.size()) {
-    std::vector<std::size_t> last(graph.states.size());
-    for (std::size_t k = 0; k < order_.size(); ++k) {
-      for (const Increase& increase : buckets_.increases[order_[k]]) {
-        for (const int v : increase.scope) last[v] = k;
+        slots_(order_.size()),
+        last_(order_.size()) {
+    for (std::size_t step = 0; step < order_.size(); ++step) {
+      for (const OrderedTable& increase : buckets_.of_step(step)) {
+        for (const int k : increase.scope) last_[k] = step;
       }
     }
-    for (int v = 0; v < std::ssize(last); ++v) leaving_[last[v]].push_back(v);
   }
 
   std::optional<LeastSlack> run() {
@@ -85,7 +88,8 @@ class FrontierSearch {
 
  private:
   LeastSlack look_back() const {
-    LeastSlack result{layers_.back().front().slack, std::vector<int>(slots_.size())};
+    LeastSlack result{layers_.back().front().slack, {}};
+    for (const std::vector<int>& states : graph_.states) result.states.push_back(states.front());
     std::uint32_t at = 0;
     for (std::size_t k = order_.size(); k-- > 0;) {
       const Label& label = layers_[k + 1][at];
@@ -98,40 +102,46 @@ class FrontierSearch {
 
   /// False when that takes more labels, or longer keys, than there may be.
   bool assign(std::size_t step) {
-    const int v = order_[step];
-    std::vector<Term> terms;
-    for (const Increase& increase : buckets_.increases[v]) terms.push_back(term_of(increase));
-    const std::vector<int>& leaving = leaving_[step];
-    const bool stays = std::find(leaving.begin(), leaving.end(), v) == leaving.end();
-    for (const int left : leaving) {
-      if (left != v) used_[slots_[left].word] &= ~slots_[left].mask();
-    }
+    terms_.clear();
+    for (const OrderedTable& increase : buckets_.of_step(step)) terms_.push_back(term_of(increase));
+    const std::size_t in_frontier = frontier_.size();
+    std::erase_if(frontier_, [&](int k) {
+      if (last_[k] > step) return false;
+      used_[slots_[k].word] &= ~slots_[k].mask();
+      return true;
+    });
     const Key kept = used_;
-    if (stays && !find_slot(v)) return false;
-    labels_ += layers_.back().size() * graph_.states_of(v);
+    const bool stays = last_[step] > step;
+    if (stays) {
+      frontier_.push_back(static_cast<int>(step));
+      if (!find_slot(step)) return false;
+    }
+    labels_ += layers_.back().size() * states_of(step);
     if (labels_ > most_labels_) return false;
-    std::vector<Label> after = extend(v, terms, kept);
-    if (!leaving.empty()) merge(after);
+    std::vector<Label> after = extend(step, kept);
+    if (!stays || frontier_.size() <= in_frontier) merge(after);
     layers_.push_back(std::move(after));
     return true;
   }
 
-  /// The labels of the last layer with each state of `v`; of their keys only what is `kept` stays.
-  std::vector<Label> extend(int v, const std::vector<Term>& terms, const Key& kept) {
+  /// The labels of the last layer with each state of a variable; of their keys only what is `kept`
+  /// stays.
+  std::vector<Label> extend(std::size_t step, const Key& kept) {
     const std::vector<Label>& before = layers_.back();
-    const std::size_t states = graph_.states_of(v);
-    const Slot slot = slots_[v];  // of no bits where v does not stay
+    const std::size_t states = states_of(step);
+    const Slot slot = slots_[step];  // of no bits where it does not stay
     std::vector<Label> after;
-    std::vector<const Ticks*> rows(terms.size());
+    after.reserve(before.size() * 2);
+    rows_.resize(terms_.size());
     for (std::uint32_t k = 0; k < before.size(); ++k) {
       Label next = before[k];
       for (int word = 0; word < k_key_words; ++word) next.key[word] &= kept[word];
       const std::uint64_t others = next.key[slot.word];
       next.parent = k;
-      for (std::size_t t = 0; t < terms.size(); ++t) rows[t] = terms[t].row(before[k].key);
+      for (std::size_t t = 0; t < terms_.size(); ++t) rows_[t] = terms_[t].row(before[k].key);
       for (std::size_t s = 0; s < states; ++s) {
         next.slack = before[k].slack;
-        for (const Ticks* row : rows) next.slack += row[s];
+        for (const Ticks* row : rows_) next.slack += row[s];
         if (next.slack >= limit_) continue;
         next.state = static_cast<std::uint32_t>(s);
         next.key[slot.word] =
@@ -143,28 +153,31 @@ class FrontierSearch {
   }
 
   /// Slot of bits that no variable of the frontier has.
-  bool find_slot(int v) {
-    Slot slot{0, 0, static_cast<int>(std::bit_width(graph_.states_of(v) - 1))};
+  bool find_slot(std::size_t step) {
+    Slot slot{0, 0, static_cast<int>(std::bit_width(states_of(step) - 1))};
     while ((used_[slot.word] & slot.mask()) != 0) {
       if (++slot.shift + slot.bits <= 64) continue;
       slot.shift = 0;
       if (++slot.word == k_key_words) return false;
     }
-    slots_[v] = slot;
+    slots_[step] = slot;
     used_[slot.word] |= slot.mask();
     return true;
   }
 
-  Term term_of(const Increase& increase) const {
-    Term term{{}, increase.costs.data()};
-    std::size_t step = graph_.states_of(increase.scope.back());
-    for (std::size_t k = increase.scope.size() - 1; k-- > 0;) {
-      const int v = increase.scope[k];
-      if (slots_[v].bits > 0) term.before.emplace_back(slots_[v], step);
-      step *= graph_.states_of(v);
+  Term term_of(const OrderedTable& increase) const {
+    Term term;
+    term.added = &buckets_.costs[increase.begin];
+    std::size_t distance = states_of(increase.scope.back());
+    for (std::size_t k = increase.scope.size - 1; k-- > 0;) {
+      const auto before = static_cast<std::size_t>(increase.scope[k]);
+      term.digits[term.size++] = {slots_[before], distance};
+      distance *= states_of(before);
     }
     return term;
   }
+
+  std::size_t states_of(std::size_t step) const { return graph_.states_of(order_[step]); }
 
   /// Of labels with the same key the one of least slack, the first of equals.
   void merge(std::vector<Label>& labels) {
@@ -190,12 +203,16 @@ class FrontierSearch {
   std::uint64_t most_labels_;
   std::vector<int> order_;
   MiniBuckets buckets_;
-  std::vector<Slot> slots_;
-  std::vector<std::vector<int>> leaving_;  ///< per step: variables that no later one asks for
-  Key used_{};                             ///< bits of the key that variables of the frontier have
+  std::vector<Slot> slots_;        ///< per step
+  std::vector<std::size_t> last_;  ///< per step: the last one that asks for its state
+  std::vector<int> frontier_;      ///< steps whose states a later one asks for
+  Key used_{};                     ///< bits of the key that these have
   std::vector<std::vector<Label>> layers_;
-  std::vector<std::uint32_t> table_;
   std::uint64_t labels_ = 0;
+  // Kept to save allocations:
+  std::vector<Term> terms_;
+  std::vector<const Ticks*> rows_;
+  std::vector<std::uint32_t> table_;
 };
 
 }  // namespace
