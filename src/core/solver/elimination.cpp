@@ -9,11 +9,11 @@
 namespace stab::solver {
 namespace {
 
-/// How to walk a table while the states of some variables change.
+/// How to walk a table while the states of some variables change; how far it is from a neighbour's
+/// state to the next stands in steps_.
 struct Walk {
   const Ticks* at = nullptr;
-  std::ptrdiff_t own_step = 0;        ///< when the eliminated variable's state grows
-  std::vector<std::ptrdiff_t> steps;  ///< when a neighbour's state grows
+  std::ptrdiff_t own_step = 0;  ///< when the eliminated variable's state grows
 };
 
 class Eliminate {
@@ -50,8 +50,10 @@ class Eliminate {
 
   void eliminate(int v) {
     std::vector<Table> tables = std::move(messages_[v]);
+    tables.reserve(tables.size() + originals_[v].size());
     for (const int f : originals_[v]) tables.push_back(tabulate(graph_, graph_.factors[f]));
-    std::vector<int> scope;
+    std::vector<int>& scope = scope_;
+    scope.clear();
     for (const Table& table : tables)
       scope.insert(scope.end(), table.scope.begin(), table.scope.end());
     std::sort(scope.begin(), scope.end());
@@ -65,8 +67,9 @@ class Eliminate {
     }
   }
 
-  Walk walk(const Table& table, const std::vector<int>& scope, int v) const {
-    Walk result{table.costs.data(), 0, std::vector<std::ptrdiff_t>(scope.size(), 0)};
+  /// Its `steps`, one per variable of `scope`, are all zero before.
+  Walk walk(const Table& table, const std::vector<int>& scope, int v, std::ptrdiff_t* steps) const {
+    Walk result{table.costs.data()};
     std::ptrdiff_t step = 1;
     for (std::size_t k = table.scope.size(); k-- > 0;) {
       const int variable = table.scope[k];
@@ -74,7 +77,7 @@ class Eliminate {
         result.own_step = step;
       } else {
         const auto place = std::lower_bound(scope.begin(), scope.end(), variable);
-        result.steps[place - scope.begin()] = step;
+        steps[place - scope.begin()] = step;
       }
       step *= states_of(variable);
     }
@@ -82,23 +85,26 @@ class Eliminate {
   }
 
   Table minimise(const std::vector<Table>& tables, const std::vector<int>& scope, int v) {
-    std::vector<Walk> walks;
-    walks.reserve(tables.size());
-    for (const Table& table : tables) walks.push_back(walk(table, scope, v));
+    walks_.clear();
+    steps_.assign(tables.size() * scope.size(), 0);
+    for (const Table& table : tables) {
+      walks_.push_back(walk(table, scope, v, steps_.data() + walks_.size() * scope.size()));
+    }
     std::size_t entries = 1;
     for (const int n : scope) entries *= static_cast<std::size_t>(states_of(n));
     Table message{scope, std::vector<Ticks>(entries)};
     Choice& choice = choices_[v];
     choice.scope = scope;
     choice.best.resize(entries);
-    std::vector<std::ptrdiff_t> states(scope.size(), 0);
+    at_.assign(scope.size(), 0);
     for (std::size_t entry = 0; entry < entries; ++entry) {
-      choice.best[entry] = cheapest(walks, states_of(v), message.costs[entry]);
+      choice.best[entry] = cheapest(walks_, states_of(v), message.costs[entry]);
       for (std::size_t k = scope.size(); k-- > 0;) {
-        const bool wraps = ++states[k] == states_of(scope[k]);
+        const bool wraps = ++at_[k] == states_of(scope[k]);
         const std::ptrdiff_t moved = wraps ? 1 - states_of(scope[k]) : 1;
-        if (wraps) states[k] = 0;
-        for (Walk& w : walks) w.at += moved * w.steps[k];
+        if (wraps) at_[k] = 0;
+        for (std::size_t w = 0; w < walks_.size(); ++w)
+          walks_[w].at += moved * steps_[w * scope.size() + k];
         if (!wraps) break;
       }
     }
@@ -136,6 +142,11 @@ class Eliminate {
   std::vector<std::vector<Table>> messages_;  ///< per variable: tables that earlier ones left to it
   std::vector<Choice> choices_;
   CheapestStates result_;
+  // Of one variable, kept to save allocations:
+  std::vector<int> scope_;
+  std::vector<Walk> walks_;
+  std::vector<std::ptrdiff_t> steps_;  ///< per walk and variable of the scope
+  std::vector<std::ptrdiff_t> at_;     ///< per variable of the scope: its state
 };
 
 }  // namespace

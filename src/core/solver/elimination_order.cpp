@@ -2,6 +2,7 @@
 #include "core/solver/elimination_order.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <iterator>
 #include <queue>
@@ -16,16 +17,25 @@ constexpr std::size_t k_largest_exact_degree = 40;
 /// Above this degree a neighbour's neighbours keep their older counts until they come up.
 constexpr std::size_t k_largest_refreshed_degree = 12;
 
+/// Room that each variable has for neighbours from the start.
+constexpr std::size_t k_usual_neighbours = 8;
+
 class Eliminator {
  public:
-  Eliminator(const FactorGraph& graph, EliminationRule rule) : graph_(graph), rule_(rule) {
-    neighbours_.resize(graph.variables.size());
-    gone_.assign(graph.variables.size(), false);
-    mark_.assign(graph.variables.size(), 0);
-    for (const Factor& factor : graph.factors) {
-      std::vector<int> scope = factor.scope;
+  Eliminator(const Interactions& interactions, EliminationRule rule)
+      : states_(interactions.states), rule_(rule) {
+    neighbours_.resize(states_.size());
+    for (std::vector<int>& around : neighbours_) around.reserve(k_usual_neighbours);
+    gone_.assign(states_.size(), false);
+    mark_.assign(states_.size(), 0);
+    std::vector<int> scope;
+    std::size_t begin = 0;
+    for (const std::size_t end : interactions.ends) {
+      scope.assign(interactions.joined.begin() + static_cast<std::ptrdiff_t>(begin),
+                   interactions.joined.begin() + static_cast<std::ptrdiff_t>(end));
       std::sort(scope.begin(), scope.end());
       connect_all(scope);
+      begin = end;
     }
   }
 
@@ -63,10 +73,8 @@ class Eliminator {
   }
 
   std::uint64_t bag_states(int v) const {
-    std::uint64_t states = static_cast<std::uint64_t>(graph_.variables[v].states());
-    for (const int n : neighbours_[v]) {
-      states = saturating_product(states, static_cast<std::uint64_t>(graph_.variables[n].states()));
-    }
+    std::uint64_t states = states_[v];
+    for (const int n : neighbours_[v]) states = saturating_product(states, states_[n]);
     return states;
   }
 
@@ -97,15 +105,13 @@ class Eliminator {
   }
 
   void eliminate(int v) {
-    const std::vector<int> around = neighbours_[v];
     const std::uint64_t bag = bag_states(v);
-    neighbours_[v].clear();
+    const std::vector<int> around = std::move(neighbours_[v]);
     gone_[v] = true;
     order_.variables.push_back(v);
     order_.width = std::max(order_.width, static_cast<int>(around.size()));
     order_.total_states = saturating_sum(order_.total_states, bag);
-    const auto own = static_cast<std::uint64_t>(graph_.variables[v].states());
-    order_.largest_table = std::max(order_.largest_table, bag / own);
+    order_.largest_table = std::max(order_.largest_table, bag / states_[v]);
     for (const int n : around) {
       neighbours_[n].erase(std::lower_bound(neighbours_[n].begin(), neighbours_[n].end(), v));
     }
@@ -122,7 +128,7 @@ class Eliminator {
     for (const int n : neighbours_[v]) queue_.push({key(n), n});
   }
 
-  const FactorGraph& graph_;
+  const std::vector<std::uint64_t>& states_;
   EliminationRule rule_;
   std::vector<std::vector<int>> neighbours_;  ///< of variables that are left, sorted
   std::vector<int> merged_;                   ///< kept to save allocations
@@ -135,9 +141,18 @@ class Eliminator {
 
 }  // namespace
 
-FoundOrder find_elimination_order(const FactorGraph& graph, EliminationRule rule,
+Interactions interactions_of(const FactorGraph& graph) {
+  Interactions result;
+  for (const Variable& variable : graph.variables) {
+    result.states.push_back(static_cast<std::uint64_t>(variable.states()));
+  }
+  for (const Factor& factor : graph.factors) result.join(factor.scope);
+  return result;
+}
+
+FoundOrder find_elimination_order(const Interactions& interactions, EliminationRule rule,
                                   std::uint64_t table_limit, std::uint64_t total_limit) {
-  return Eliminator(graph, rule).run(table_limit, total_limit);
+  return Eliminator(interactions, rule).run(table_limit, total_limit);
 }
 
 }  // namespace stab::solver

@@ -3,13 +3,30 @@
 // decomposition.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/solver/factor_graph.h"
 
 namespace stab::solver {
+
+/// What an order of elimination depends on: how many states the variables have, and which of them a
+/// factor joins.
+struct Interactions {
+  std::vector<std::uint64_t> states;  ///< per variable
+  std::vector<int> joined;            ///< variables of all factors, one factor after the other
+  std::vector<std::size_t> ends;      ///< per factor: where its variables end
+
+  void join(std::span<const int> variables) {
+    joined.insert(joined.end(), variables.begin(), variables.end());
+    ends.push_back(joined.size());
+  }
+};
+
+Interactions interactions_of(const FactorGraph& graph);
 
 struct EliminationOrder {
   std::vector<int> variables;
@@ -33,7 +50,7 @@ struct FoundOrder {
 
 /// A greedy order that needs no table of more than `table_limit` entries and no more than
 /// `total_limit` over all bags.
-FoundOrder find_elimination_order(const FactorGraph& graph, EliminationRule rule,
+FoundOrder find_elimination_order(const Interactions& interactions, EliminationRule rule,
                                   std::uint64_t table_limit, std::uint64_t total_limit);
 
 }  // namespace stab::solver

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <map>
-#include <unordered_map>
 #include <utility>
 
 namespace stab::solver {
@@ -16,7 +15,7 @@ constexpr int k_largest_set = 10;
 class Encoder {
  public:
   Encoder(const Reduction& reduction, const Component& component, Encoding encoding)
-      : reduction_(reduction), encoding_(encoding) {
+      : reduction_(reduction), component_(component), encoding_(encoding) {
     for (const int op : component.ops) add_op(op);
     for (const int t : component.tensors) add_tensor(t);
   }
@@ -31,7 +30,6 @@ class Encoder {
       if (has(open.domain, b)) variable.values.push_back(static_cast<std::uint32_t>(b));
     }
     const int v = add_variable(std::move(variable));
-    variable_of_[op] = v;
     add_factor({v},
                [choices = &open](const std::uint32_t* values) { return choices->cost[values[0]]; });
   }
@@ -48,7 +46,7 @@ class Encoder {
   /// One function of the producer, where it is open, and all readers.
   void add_direct(int t, const std::vector<int>& readers) {
     std::vector<int> scope = producer_scope(t);
-    for (const int reader : readers) scope.push_back(variable_of_.at(reader));
+    for (const int reader : readers) scope.push_back(component_.place_of(reader));
     add_factor(std::move(scope),
                [origin = source(t), n = readers.size()](const std::uint32_t* values) {
                  const std::uint32_t* targets = values + (origin.open ? 1 : 0);
@@ -75,7 +73,7 @@ class Encoder {
     const int offered = add_variable(std::move(variable));
     add_price(t, offered);
     for (const int reader : readers) {
-      add_factor({variable_of_.at(reader), offered}, [relevant](const std::uint32_t* values) {
+      add_factor({component_.place_of(reader), offered}, [relevant](const std::uint32_t* values) {
         return has(relevant, static_cast<int>(values[0])) &&
                        !has(values[1], static_cast<int>(values[0]))
                    ? k_infinite
@@ -86,10 +84,10 @@ class Encoder {
 
   /// The variable of the set that the readers are on, last reader first, shared with other tensors.
   int unite(const std::vector<int>& readers) {
-    int united = variable_of_.at(readers.back());
+    int united = component_.place_of(readers.back());
     bool is_op = true;
     for (std::size_t k = readers.size() - 1; k-- > 0;) {
-      const int next = variable_of_.at(readers[k]);
+      const int next = component_.place_of(readers[k]);
       const auto [place, is_new] = unions_.try_emplace({united, next}, -1);
       if (is_new) place->second = add_union(united, is_op, next);
       united = place->second;
@@ -135,7 +133,7 @@ class Encoder {
       add_price(t, brought);
       for (const int reader : readers) {
         if (!has(reduction_.ops()[reader].domain, target)) continue;
-        add_factor({variable_of_.at(reader), brought}, [target](const std::uint32_t* values) {
+        add_factor({component_.place_of(reader), brought}, [target](const std::uint32_t* values) {
           return static_cast<int>(values[0]) == target && values[1] == 0 ? k_infinite : 0;
         });
       }
@@ -166,7 +164,8 @@ class Encoder {
 
   std::vector<int> producer_scope(int t) const {
     const int producer = reduction_.tensors()[t].producer;
-    return producer == k_builtin ? std::vector<int>{} : std::vector<int>{variable_of_.at(producer)};
+    return producer == k_builtin ? std::vector<int>{}
+                                 : std::vector<int>{component_.place_of(producer)};
   }
 
   BackendSet free_targets(int t, int from) const {
@@ -204,32 +203,13 @@ class Encoder {
   }
 
   const Reduction& reduction_;
+  const Component& component_;
   Encoding encoding_;
   FactorGraph graph_;
-  std::unordered_map<int, int> variable_of_;
   std::map<std::pair<int, int>, int> unions_;
 };
 
 }  // namespace
-
-FactorGraph who_reads_whom(const Reduction& reduction, const Component& component) {
-  FactorGraph graph;
-  std::unordered_map<int, int> variable_of;
-  for (const int op : component.ops) {
-    variable_of[op] = static_cast<int>(graph.variables.size());
-    const auto states = static_cast<std::size_t>(std::popcount(reduction.ops()[op].domain));
-    graph.variables.push_back({op, std::vector<std::uint32_t>(states)});
-  }
-  for (const int t : component.tensors) {
-    std::vector<int> others = reduction.open_readers(t);
-    const int last = variable_of.at(others.back());
-    others.back() = reduction.tensors()[t].producer;
-    for (const int op : others) {
-      if (op != k_builtin) graph.factors.push_back({{variable_of.at(op), last}, nullptr});
-    }
-  }
-  return graph;
-}
 
 FactorGraph encode(const Reduction& reduction, const Component& component, Encoding encoding) {
   return Encoder(reduction, component, encoding).take();

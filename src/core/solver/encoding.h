@@ -32,8 +32,4 @@ inline constexpr Encoding k_bound_encoding{SharedTensor::unite, 2};
 /// `component.ops`. The graph refers to `reduction`, which must outlive it.
 FactorGraph encode(const Reduction& reduction, const Component& component, Encoding encoding);
 
-/// Operations and who reads from whom, without costs: the graph of every encoding can be contracted
-/// to that one, so what is wide here is wide there.
-FactorGraph who_reads_whom(const Reduction& reduction, const Component& component);
-
 }  // namespace stab::solver

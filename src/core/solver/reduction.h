@@ -3,6 +3,7 @@
 // dominated choices are out.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -43,8 +44,13 @@ struct OpenTensor {
 
 /// Connected operations and the tensors between them.
 struct Component {
-  std::vector<int> ops;
+  std::vector<int> ops;  ///< ascending
   std::vector<int> tensors;
+
+  /// Which of its operations `op` is.
+  int place_of(int op) const {
+    return static_cast<int>(std::lower_bound(ops.begin(), ops.end(), op) - ops.begin());
+  }
 };
 
 /// How costs are scaled. With `ties` they are multiplied by the number of operations plus one, and
