@@ -57,7 +57,8 @@ class DualBound {
   /// in all. Absent when its functions have more than `most_entries`.
   std::optional<SlackGraph> slack(Ticks limit, std::uint64_t most_entries) const;
 
-  /// Table entries that a call of improve() looks at.
+  /// What a call of improve() counts for, in table entries: those that it looks at when it has to
+  /// look at all.
   std::uint64_t states_of_a_pass() const { return (now_.own.size() + costs_.size()) * 4; }
 
  private:

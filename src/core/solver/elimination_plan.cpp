@@ -26,9 +26,9 @@ constexpr std::size_t k_telling_encodings = 2;
 constexpr std::uint64_t k_encodings_share = 5;
 constexpr std::size_t k_edges_of_ten = 13;
 
-/// Operations and who reads from whom. The graph of every encoding can be contracted to this one:
-/// each variable of a set, and each union, to the last reader of its tensors. So what is wide here
-/// is wide there.
+/// Operations and who reads from whom. The graphs of the encodings can be contracted to this one:
+/// each variable of a set, and each union, to the last reader of its tensors (but `split`, where
+/// some readers cannot be on the backend of another). So what is wide here is wide there.
 Interactions who_reads_whom(const Reduction& reduction, const Component& component) {
   Interactions result;
   for (const int op : component.ops) {
@@ -44,7 +44,7 @@ Interactions who_reads_whom(const Reduction& reduction, const Component& compone
   return result;
 }
 
-/// Whether no encoding is likely to keep to the limits.
+/// Whether no encoding is likely to keep to the limits, by a rule of thumb.
 bool is_too_wide(const Reduction& reduction, const Component& component, const PlanLimits& limits) {
   const Interactions graph = who_reads_whom(reduction, component);
   if (graph.ends.size() * 10 < graph.states.size() * k_edges_of_ten) return false;

@@ -15,6 +15,10 @@ namespace {
 /// The first variable decides much: so many are tried, evenly spread.
 constexpr std::size_t k_starts = 4;
 
+/// One is tried where variables have more functions than that: an order takes long there, and all
+/// are much alike.
+constexpr std::size_t k_many_functions = 16;
+
 /// Four times the binary logarithm, rounded up: the same number on every machine.
 int weight(std::size_t states) {
   const std::uint64_t squared = static_cast<std::uint64_t>(states) * states;
@@ -42,7 +46,8 @@ class FrontierOrder {
   }
 
   std::vector<int> run() {
-    const std::size_t starts = std::min(k_starts, variables_.size());
+    const bool is_dense = functions_.size() > k_many_functions * variables_.size();
+    const std::size_t starts = std::min(is_dense ? 1 : k_starts, variables_.size());
     for (std::size_t k = 0; k < starts; ++k) {
       start_at(variables_[k * variables_.size() / starts]);
     }
@@ -136,14 +141,17 @@ class FrontierOrder {
     }
   }
 
-  /// Weighs again what may now complete the last function of `v`.
+  /// Weighs again what may now complete the last function of `v`: only what all of its functions
+  /// wait for.
   void weigh_around(int v) {
     if (waiting_[v] == 0) return;
     for (const int f : functions_of(v)) {
-      if (open_[f] != 1) continue;
+      if (open_[f] == 0) continue;
+      if (open_[f] > 1) return;
       for (const int other : graph_.functions[f].scope) {
         if (!is_taken_[other]) growth_[other] = growth(other);
       }
+      return;
     }
   }
 

@@ -141,7 +141,7 @@ class FrontierSearch {
       for (std::size_t t = 0; t < terms_.size(); ++t) rows_[t] = terms_[t].row(before[k].key);
       for (std::size_t s = 0; s < states; ++s) {
         next.slack = before[k].slack;
-        for (const Ticks* row : rows_) next.slack += row[s];
+        for (const Ticks* row : rows_) next.slack = std::min(next.slack + row[s], limit_);
         if (next.slack >= limit_) continue;
         next.state = static_cast<std::uint32_t>(s);
         next.key[slot.word] =

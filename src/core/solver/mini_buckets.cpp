@@ -17,9 +17,7 @@ class Elimination {
  public:
   Elimination(const SlackGraph& graph, const std::vector<int>& order, Ticks limit,
               std::size_t table_limit)
-      : limit_(limit),
-        table_limit_(std::min(table_limit, std::size_t{1} << k_most_in_scope)),
-        first_(order.size(), -1) {
+      : limit_(limit), table_limit_(table_limit), first_(order.size(), -1) {
     for (const int v : order) states_.push_back(static_cast<std::uint32_t>(graph.states_of(v)));
     result_.bound = std::min(graph.settled, limit_);
     result_.increases_from.assign(order.size() + 1, 0);
@@ -128,8 +126,11 @@ class Elimination {
       for (std::size_t k = outer; k-- > 0;) {
         const bool wraps = ++at[k] == states_[scope[k]];
         for (Walk& walk : walks_) {
-          walk.at += walk.steps[k];
-          if (wraps) walk.at -= walk.steps[k] * states_[scope[k]];
+          if (wraps) {
+            walk.at -= walk.steps[k] * (states_[scope[k]] - 1);
+          } else {
+            walk.at += walk.steps[k];
+          }
         }
         if (!wraps) break;
         at[k] = 0;
@@ -140,12 +141,9 @@ class Elimination {
   /// Adds what a walk sees while the states of the last two variables change.
   void add_block(const Walk& walk, std::size_t row_step, std::size_t step, std::size_t rows,
                  std::size_t own, Ticks* sums) const {
-    const Ticks limit = limit_;  // else it is read again after each sum
-    const Ticks* of_row = walk.at;
-    for (std::size_t row = 0; row < rows; ++row, of_row += row_step) {
-      const Ticks* cost = of_row;
-      for (const Ticks* end = sums + own; sums < end; ++sums, cost += step)
-        *sums = std::min(*sums + *cost, limit);
+    for (std::size_t row = 0; row < rows; ++row, sums += own) {
+      const Ticks* costs = walk.at + row * row_step;
+      for (std::size_t s = 0; s < own; ++s) sums[s] = std::min(sums[s] + costs[s * step], limit_);
     }
   }
 

@@ -12,7 +12,7 @@
 
 namespace stab::solver {
 
-/// Most variables of a table. Each has two states or more, so larger tables would be huge.
+/// Most variables of a table, so that its scope needs no memory of its own.
 inline constexpr std::size_t k_most_in_scope = 12;
 
 /// Variables as places in an order, ascending.
@@ -52,9 +52,9 @@ struct MiniBuckets {
 };
 
 /// Eliminates the variables in the reverse of `order`, which holds those that are open. Where the
-/// functions of one do not fit into a table of `table_limit` entries together, it is eliminated
-/// from groups of them one by one (Dechter and Rish, "Mini-buckets", 2003). Every variable has a
-/// state.
+/// functions of one do not fit into a table of `table_limit` entries and k_most_in_scope variables
+/// together, it is eliminated from groups of them one by one (Dechter and Rish, "Mini-buckets",
+/// 2003). Every variable has a state.
 MiniBuckets eliminate_in_groups(const SlackGraph& graph, const std::vector<int>& order, Ticks limit,
                                 std::size_t table_limit);
 
