@@ -115,9 +115,12 @@ class Prover {
     const Plan& plan = outcome_.plans[index];
     for (std::size_t i = 0; i < index; ++i) {
       const Plan& proven = outcome_.plans[i];
-      const bool asked_alike = twins(request_.plans[i], plan) &&
-                               (proven.equal.guilty.empty() || proving::may_be_rearranged(plan));
-      if (asked_alike || twins(proven, plan)) return i;
+      if (!twins(request_.plans[i], plan) && !twins(proven, plan)) continue;
+      const bool treated_alike =
+          proving::may_be_rearranged(proven) == proving::may_be_rearranged(plan);
+      const bool passed_as_it_is =
+          proven.equal.status != ProofStatus::fail && proven.equal.guilty.empty();
+      if (treated_alike || passed_as_it_is) return i;
     }
     return std::nullopt;
   }

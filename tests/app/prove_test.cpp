@@ -190,6 +190,19 @@ TEST_F(Prove, CuresPlansThatAreAlikeOnce) {
   EXPECT_EQ(outcome.warnings.size(), 1U);
 }
 
+TEST_F(Prove, RearrangesItsOwnPlanWhateverWasProvenBefore) {
+  device_.wrong = [](const Placement& placement, const std::string&, int) {
+    return placement.contains({0, 2});
+  };
+  request_.plans.erase(request_.plans.begin());
+  add("p4", PlanKind::baseline, {0, 2, 4});
+  add("p5", PlanKind::optimum, {0, 2, 4});
+  const ProofOutcome outcome = prove(device_, request_);
+  EXPECT_EQ(plan(outcome, "p4").equal.status, ProofStatus::fail);
+  EXPECT_EQ(plan(outcome, "p5").equal.status, ProofStatus::pass);
+  EXPECT_EQ(plan(outcome, "p5").placement.size(), 2U);
+}
+
 TEST_F(Prove, RearrangesOfPlansThatAreAlikeOnlyItsOwn) {
   device_.wrong = [](const Placement& placement, const std::string&, int) {
     return placement.contains({0, 2});
