@@ -20,13 +20,13 @@ class Elimination {
       : limit_(limit), table_limit_(table_limit), first_(order.size(), -1) {
     for (const int v : order) states_.push_back(static_cast<std::uint32_t>(graph.states_of(v)));
     result_.bound = std::min(graph.settled, limit_);
-    result_.increases_from.assign(order.size() + 1, 0);
+    result_.increases_end.assign(order.size() + 1, 0);
     place_functions(graph, order);
     for (std::size_t step = order.size(); step-- > 0;) {
       add_to_bucket(static_cast<int>(step),
                     keep({{{static_cast<int>(step)}, 1}, 0, 0}, graph.own[order[step]]));
       eliminate(step);
-      result_.increases_from[step] = result_.increases.size();
+      result_.increases_end[step] = result_.increases.size();
     }
   }
 

@@ -39,15 +39,16 @@ struct OrderedTable {
 /// is below the limit; above, it is at least the limit.
 struct MiniBuckets {
   Ticks bound = 0;
-  std::vector<OrderedTable> increases;      ///< the last step's first
-  std::vector<std::size_t> increases_from;  ///< per step: where its increases start and, before
-                                            ///< it, where they end
-  std::vector<Ticks> costs;                 ///< of all tables
-  std::uint64_t entries = 0;                ///< looked at
+  std::vector<OrderedTable> increases;  ///< the last step's first
+  /// Per step, and one after the last: where its increases end. They start where the next step's
+  /// end.
+  std::vector<std::size_t> increases_end;
+  std::vector<Ticks> costs;   ///< of all tables
+  std::uint64_t entries = 0;  ///< looked at
 
   std::span<const OrderedTable> of_step(std::size_t step) const {
-    return std::span(increases).subspan(increases_from[step + 1],
-                                        increases_from[step] - increases_from[step + 1]);
+    return std::span(increases).subspan(increases_end[step + 1],
+                                        increases_end[step] - increases_end[step + 1]);
   }
 };
 
