@@ -86,10 +86,10 @@ std::map<OpId, std::map<std::string, double>> in_company_us(const ModelProblem& 
   const Ticks total = evaluate(made.problem, placement).total;
   const PlacementMoves moves(made.problem, {placement.begin(), placement.end()});
   for (int i = 0; i < std::ssize(made.ops); ++i) {
+    const PlacementMoves::Changes changes = moves.changes(i);
     for (int b = 0; b < made.problem.backends; ++b) {
-      if (made.problem.ops[i].cost[b] == k_impossible) continue;
-      const Ticks change = moves.change(i, b);
-      if (change != k_impossible) result[made.ops[i]][made.backends[b]] = to_us(total + change);
+      if (changes[b] != k_impossible)
+        result[made.ops[i]][made.backends[b]] = to_us(total + changes[b]);
     }
   }
   return result;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stab/core/placement_moves.h"
 
-#include <array>
 #include <cstddef>
 #include <utility>
 
@@ -31,21 +30,11 @@ PlacementMoves::PlacementMoves(const PlacementProblem& problem, std::vector<int>
   }
 }
 
-Ticks PlacementMoves::change(int op, int backend) const {
-  if (backend == placement_[op]) return 0;
-  const std::vector<Ticks>& cost = problem_->ops[op].cost;
-  if (cost[backend] == k_impossible) return k_impossible;
-  Ticks change = minus(cost[backend], cost[placement_[op]]);
-  for (const int t : tensors_.read_by(op)) change = plus(change, change_as_reader(t, op, backend));
-  for (const int t : tensors_.made_by(op)) change = plus(change, change_as_producer(t, backend));
-  return change;
-}
-
-Move PlacementMoves::best_move(int op) const {
+PlacementMoves::Changes PlacementMoves::changes(int op) const {
   const std::vector<Ticks>& cost = problem_->ops[op].cost;
   const int backends = problem_->backends;
   const int before = placement_[op];
-  std::array<Ticks, k_max_backends> change;
+  Changes change;
   for (int b = 0; b < backends; ++b) change[b] = minus(cost[b], cost[before]);
   for (const int t : tensors_.read_by(op)) {
     if (problem_->tensors[t].copy.empty()) continue;
@@ -67,9 +56,14 @@ Move PlacementMoves::best_move(int op) const {
     }
   }
   change[before] = 0;
-  Move best{before, 0};
-  for (int b = 0; b < backends; ++b) {
-    if (change[b] < best.change) best = {b, change[b]};
+  return change;
+}
+
+Move PlacementMoves::best_move(int op) const {
+  const Changes all = changes(op);
+  Move best{placement_[op], 0};
+  for (int b = 0; b < problem_->backends; ++b) {
+    if (all[b] < best.change) best = {b, all[b]};
   }
   return best;
 }
@@ -77,27 +71,6 @@ Move PlacementMoves::best_move(int op) const {
 int PlacementMoves::location_of_producer(int t) const {
   const int producer = problem_->tensors[t].producer;
   return producer == k_builtin ? problem_->builtin() : placement_[producer];
-}
-
-Ticks PlacementMoves::change_as_reader(int t, int op, int backend) const {
-  const int from = location_of_producer(t);
-  const int before = placement_[op];
-  const Ticks spared =
-      readers_on_[place(t, before)] == 1 ? problem_->copy_cost(t, from, before) : 0;
-  const Ticks added =
-      readers_on_[place(t, backend)] == 0 ? problem_->copy_cost(t, from, backend) : 0;
-  return minus(added, spared);
-}
-
-Ticks PlacementMoves::change_as_producer(int t, int backend) const {
-  const int before = location_of_producer(t);
-  Ticks change = 0;
-  for (int to = 0; to <= problem_->builtin(); ++to) {
-    if (readers_on_[place(t, to)] == 0) continue;
-    change = plus(change,
-                  minus(problem_->copy_cost(t, backend, to), problem_->copy_cost(t, before, to)));
-  }
-  return change;
 }
 
 int PlacementMoves::neighbours_on(int op, int backend) const {

@@ -188,9 +188,10 @@ class Solver {
   bool settle(PlacementMoves& moves, int op) const {
     const int now = moves.placement()[op];
     if (now == problem_.ops[op].preferred) return false;
+    const PlacementMoves::Changes changes = moves.changes(op);
     int best = now;
     for (int b = 0; b < problem_.backends; ++b) {
-      if (b == best || moves.change(op, b) != 0) continue;
+      if (b == best || changes[b] != 0) continue;
       const int gained = moves.neighbours_on(op, b) - moves.neighbours_on(op, best);
       if (gained > 0 || (gained == 0 && b < best)) best = b;
     }

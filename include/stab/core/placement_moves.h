@@ -3,6 +3,7 @@
 // again.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "stab/core/op_tensors.h"
@@ -24,9 +25,11 @@ class PlacementMoves {
 
   const std::vector<int>& placement() const { return placement_; }
 
-  /// What the total would grow by if operation `op` alone were moved to `backend`; k_impossible
-  /// when that cannot be.
-  Ticks change(int op, int backend) const;
+  /// Per backend what the total would grow by if operation `op` alone were moved there;
+  /// k_impossible where that cannot be, 0 where it is. Of as many entries as there are backends.
+  using Changes = std::array<Ticks, k_max_backends>;
+  Changes changes(int op) const;
+  Ticks change(int op, int backend) const { return changes(op)[backend]; }
 
   /// Where operation `op` alone makes the total least: where it is, unless moving it gains; of
   /// equals the lowest backend.
@@ -40,8 +43,6 @@ class PlacementMoves {
   void move(int op, int backend);
 
  private:
-  Ticks change_as_reader(int t, int op, int backend) const;
-  Ticks change_as_producer(int t, int backend) const;
   int location_of_producer(int t) const;
   int place(int t, int location) const { return t * (problem_->backends + 1) + location; }
 
