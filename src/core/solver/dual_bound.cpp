@@ -327,14 +327,13 @@ void DualBound::add_slack(int f, const std::vector<int>& numbers, SlackGraph& sl
   }
 }
 
-/// Per state of the place's variable the least entry of its function where the other variables have
-/// the states that they have got (-1: any).
-void DualBound::find_minima(const Place& place, const std::vector<int>& states,
+/// Per state of a function's variable its least entry where the other variables have the states
+/// that they have got (-1: any).
+void DualBound::find_minima(const Function& function, int index, const std::vector<int>& states,
                             Ticks* result) const {
-  const Function& function = functions_[place.function];
-  std::fill_n(result, states_of(function.scope[place.index]), k_infinite);
+  std::fill_n(result, states_of(function.scope[index]), k_infinite);
   std::size_t e = function.begin, end = function.end;
-  const int first = place.index == 0 ? -1 : states[function.scope[0]];
+  const int first = index == 0 ? -1 : states[function.scope[0]];
   if (first >= 0) {
     const std::size_t* row = &entry_rows_[function.row];
     end = e + row[first + 1] - row[0];
@@ -344,10 +343,10 @@ void DualBound::find_minima(const Place& place, const std::vector<int>& states,
     bool fits = true;
     for (int k = 1; k < function.variables; ++k) {
       const int wanted = states[function.scope[k]];
-      fits = fits && (k == place.index || wanted < 0 || wanted == states_[k][e]);
+      fits = fits && (k == index || wanted < 0 || wanted == states_[k][e]);
     }
     if (!fits) continue;
-    Ticks& least = result[states_[place.index][e]];
+    Ticks& least = result[states_[index][e]];
     least = std::min(least, cost_of(function, e));
   }
 }
@@ -361,7 +360,7 @@ std::vector<int> DualBound::guess() const {
     with.resize(costs.size());
     for (const Place& place : places_[v]) {
       if (place.behind || are_minima_stale_) {
-        find_minima(place, states, with.data());
+        find_minima(functions_[place.function], place.index, states, with.data());
       } else {  // nothing that it has to do with has a state, nor changed since its last visit
         for (std::size_t s = 0; s < with.size(); ++s)
           with[s] = join(minima_[place.message + s], now_.messages[place.message + s]);
@@ -382,7 +381,7 @@ std::vector<Ticks> DualBound::doubt(const std::vector<int>& states) const {
   for (int f = 0; f < std::ssize(functions_); ++f) {
     const Function& function = functions_[f];
     with.resize(static_cast<std::size_t>(states_of(function.scope[0])));
-    find_minima({f, 0, false, false, 0, 0}, states, with.data());
+    find_minima(function, 0, states, with.data());
     const Ticks cost = with[static_cast<std::size_t>(states[function.scope[0]])];
     const Ticks off = std::min(cost - now_.least[f], k_infinite);
     for (int k = 0; k < function.variables; ++k) {

@@ -100,7 +100,8 @@ class DualBound {
   Ticks cost_of(const Function& function, std::size_t entry) const;
   std::size_t add_entries(const Place& place);
   void find_minima(const Place& place, int states, Ticks* result) const;
-  void find_minima(const Place& place, const std::vector<int>& states, Ticks* result) const;
+  void find_minima(const Function& function, int index, const std::vector<int>& states,
+                   Ticks* result) const;
   Ticks least_own(int v) const;
   void add_slack(int f, const std::vector<int>& numbers, SlackGraph& slack) const;
   int states_of(int v) const { return static_cast<int>(own_at_[v + 1] - own_at_[v]); }

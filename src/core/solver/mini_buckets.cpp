@@ -63,9 +63,9 @@ class Elimination {
   }
 
   OrderedTable keep(OrderedTable table, const std::vector<Ticks>& costs) {
-    table.begin = result_.costs.size();
     table.entries = costs.size();
-    result_.costs.insert(result_.costs.end(), costs.begin(), costs.end());
+    table.begin = make_room(table.entries);
+    std::copy(costs.begin(), costs.end(), &result_.costs[table.begin]);
     return table;
   }
 
